@@ -111,7 +111,7 @@ ServiceCheck check_process(const std::string& name, const ProcessSnapshot& proce
 
 }  // namespace
 
-ServiceCheck check_service(const std::string& name, std::span<const StatusAnswer> answers) {
+ServiceCheck check_service(const std::string& name, std::span<const StatusAnswer> answers, bool is_claimed) {
   std::optional<ServiceCheck> worst;
   std::optional<std::string> hung;
   std::size_t closed = 0;
@@ -134,6 +134,9 @@ ServiceCheck check_service(const std::string& name, std::span<const StatusAnswer
         fmt::format("not found, and {} of other users may not be asked: run this as root, or as a member of the "
                     "service's --status-group",
                     core::format_count(closed, "service")));
+  if (is_claimed)
+    return said(ServiceState::critical, name,
+                "a process of another user has that name, as any may: check as that user, or run it by udtcat@");
   return said(ServiceState::critical, name, "it is not in service on this host");
 }
 

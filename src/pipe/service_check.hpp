@@ -23,8 +23,10 @@ inline constexpr std::chrono::minutes kRecentRefusal{5};  // guess: as often as 
 
 /// Of the service with that name; where several processes have it, of the one that fares worst. Without one that has
 /// it, a process that does not answer may be the one; one that may not be asked, too.
-/// answers   of all processes of the host
+/// answers      of all processes of the host that nobody can call so himself: tool::is_place_of_services()
+/// is_claimed   another process has that name
 /// Docs: udtcat-status(1), "--check".
-[[nodiscard]] ServiceCheck check_service(const std::string& name, std::span<const StatusAnswer> answers);
+[[nodiscard]] ServiceCheck check_service(const std::string& name, std::span<const StatusAnswer> answers,
+                                         bool is_claimed = false);
 
 }  // namespace udtcat::pipe

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipe/commands.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -85,10 +86,7 @@ class StatusInvocation final : public tool::Invocation {
   [[nodiscard]] tool::ExitStatus run(tool::FoundCredentials /*none*/, const tool::RunContext& context) override {
     const tool::UnblockedSignals meanwhile;
     auto answers = ask_host_for_status();
-    if (!status_.checked.empty()) {
-      std::erase_if(answers, [](const StatusAnswer& answer) { return !tool::is_place_of_services(answer.path); });
-      return check(answers, context.console);
-    }
+    if (!status_.checked.empty()) return check(std::move(answers), context.console);
     const bool some_are_there = !answers.empty();
     std::erase_if(answers, [](const StatusAnswer& answer) { return !is_ours(answer); });
     for (const StatusAnswer& answer : answers)
@@ -102,8 +100,15 @@ class StatusInvocation final : public tool::Invocation {
   }
 
  private:
-  [[nodiscard]] tool::ExitStatus check(const std::vector<StatusAnswer>& answers, tool::Console& console) const {
-    const ServiceCheck found = check_service(status_.checked, answers);
+  [[nodiscard]] tool::ExitStatus check(std::vector<StatusAnswer> answers, tool::Console& console) const {
+    const auto others = std::partition(answers.begin(), answers.end(), [](const StatusAnswer& answer) {
+      return tool::is_place_of_services(answer.path);
+    });
+    const bool is_claimed = std::any_of(others, answers.end(), [this](const StatusAnswer& answer) {
+      return answer.snapshot && answer.snapshot->service == status_.checked;
+    });
+    answers.erase(others, answers.end());
+    const ServiceCheck found = check_service(status_.checked, answers, is_claimed);
     const tool::ExitStatus printed = tool::printed(found.line + '\n', console);
     return printed == tool::ExitStatus::success ? static_cast<tool::ExitStatus>(found.state) : printed;
   }

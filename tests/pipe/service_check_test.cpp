@@ -112,6 +112,12 @@ TEST(ServiceCheck, WhereOneDoesNotAnswerIsCriticalUnlessTheServiceDid) {
   EXPECT_EQ(check_service("db", std::vector{no_answer(Errc::peer_lost), answer(well())}).state, ServiceState::ok);
 }
 
+TEST(ServiceCheck, SaysThatAProcessOfAnotherUserHasTheName) {
+  const ServiceCheck found = check_service("db", {}, true);
+  EXPECT_EQ(found.state, ServiceState::critical);
+  EXPECT_THAT(found.line, HasSubstr("a process of another user has that name"));
+}
+
 TEST(ServiceCheck, WhereOneMayNotBeAskedIsUnknown) {
   const std::vector closed{no_answer(Errc::local_connect_failed)};
   EXPECT_EQ(check_service("db", closed).state, ServiceState::unknown);
