@@ -62,7 +62,7 @@ std::string read_own(const files::FileLocation& location, std::size_t most_bytes
   return file && location.names(*file) ? read_all(*file, most_bytes) : "";
 }
 
-/// What a power cut leaves of one whose content was not on the disk yet.
+/// An empty one: a power cut leaves it of a journal that was not on the disk yet.
 bool is_empty_at(const files::FileLocation& location) { return location.is_only_name() && location.size() == 0; }
 
 /// Removes and returns "part 1764155555.000000001" LF at the front of `text`; none: it is not there.

@@ -32,8 +32,8 @@ struct StatusRoots {
 inline constexpr std::size_t kMaxStatusSockets = 768;  // guess: far more than a host runs, and below 1024 descriptors
 inline constexpr std::size_t kMaxSocketsOfDirectory = 256;  // guess: no user hides the others with his two
 
-/// Those of every service and every user, those in /tmp of this user, for root of all, kMaxStatusSockets at most, and of
-/// one directory kMaxSocketsOfDirectory; some may be left over, or not for this user.
+/// Those of every service and every user, those in /tmp of this user, for root of all, kMaxStatusSockets at most, and
+/// kMaxSocketsOfDirectory of one directory; some may be left over, or not for this user.
 [[nodiscard]] std::vector<std::string> status_sockets(const StatusRoots& roots = {});
 
 /// Whether a process at that socket has the name that it says: root or a service manager gave it its place, or it is of
