@@ -105,9 +105,11 @@ void Forward::tidy_up(Clock::time_point now) {
   const auto age = now - made_at;
   for (auto each = sessions_.begin(); each != std::prev(newest.base()); ++each) {
     Connection& connection = *each->connection;
-    // One that was made before has perhaps not been asked since the path is down.
-    const bool answered_since = each->quiet_since && made_at > *each->quiet_since;
-    if (age >= kReplacedAfter && answered_since && !connection.answers())
+    // One that was made before has perhaps not been asked since the path is down; nor is this one's peer elsewhere that
+    // was heard again since.
+    const bool is_elsewhere =
+        each->quiet_since && made_at > *each->quiet_since && now - connection.stats().silence < made_at;
+    if (age >= kReplacedAfter && is_elsewhere && !connection.answers())
       connection.abort({Errc::peer_lost, "peer " + connection.peer().to_string() + " is lost",
                         "it answers in a newer session, and no longer in this one"});
     if (age >= kIdleSessionAfter && connection.stats().streams_open == 0) connection.close();

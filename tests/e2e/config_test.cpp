@@ -55,7 +55,7 @@ TEST_F(Config, IsCheckedForWhereFiguresAreAndForTheGroupThatMayAsk) {
   const std::string service = "listen 9\nto db:1\nkey-file " + key_file_ + "\nmetrics 9190\n";
   const Ran ran = check(service);
   EXPECT_EQ(ran.status, kSuccess) << ran.errors;
-  EXPECT_THAT(ran.output, HasSubstr("figures: for whoever connects to tcp 127.0.0.1:9190\n"));
+  EXPECT_THAT(ran.output, HasSubstr("metrics: for whoever connects to tcp 127.0.0.1:9190\n"));
   const Ran wrong = check(service + "status-group no-such-group\n");
   EXPECT_EQ(wrong.status, kUsage) << wrong.output;
   EXPECT_THAT(wrong.errors, AllOf(HasSubstr("test.conf: --status-group \"no-such-group\": "),

@@ -394,7 +394,7 @@ TEST_F(StatusGroupOf, AServiceMayAskAndNobodyElse) {
     setpriv --reuid 4712 --regid 4712 --clear-groups "$1" status --check db; echo "stranger $?"
     setpriv --reuid 4712 --regid 4712 --clear-groups "$1" status --openmetrics; echo "metrics $?"
     "$1" status --check db; echo "root $?"
-    cp /tmp/key /tmp/other; chown 4712 /tmp/other
+    cp /tmp/key /tmp/other; mkdir -m 700 /tmp/udtcat-4712; chown 4712 /tmp/other /tmp/udtcat-4712
     setpriv --reuid 4712 --regid 4712 --clear-groups \
       "$1" -l 127.0.0.1:0 -k /tmp/other --to 127.0.0.1:9 --name db 2> /tmp/pretends & pretender=$!
     for i in $(seq 200); do [ -S /tmp/udtcat-4712/$pretender.sock ] && break; sleep 0.05; done

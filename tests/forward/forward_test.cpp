@@ -196,6 +196,7 @@ TEST_F(ForwardTest, GivesUpASessionWhosePeerAnswersInOneThatWasMadeSince) {
   silent.answering = false;
   silent.quiet();
   FakeConnection& newest = add_of_age(0s);
+  silent.current_stats.silence = 10s;
   busy.current_stats.streams_open = 1;
   forward->tidy_up(newest.current_stats.made_at + 4s);
   EXPECT_FALSE(silent.aborted) << "its path may be about to carry again";
@@ -203,6 +204,17 @@ TEST_F(ForwardTest, GivesUpASessionWhosePeerAnswersInOneThatWasMadeSince) {
   ASSERT_TRUE(silent.aborted);
   EXPECT_EQ(silent.aborted->code, Errc::peer_lost);
   EXPECT_FALSE(busy.aborted);
+}
+
+TEST_F(ForwardTest, KeepsASessionThatWasHeardAgainSinceANewerOneWasMade) {
+  make();
+  FakeConnection& silent = add_of_age(10min);
+  silent.answering = false;
+  silent.quiet();
+  FakeConnection& newest = add_of_age(0s);
+  silent.current_stats.silence = 2s;  // the path is down again, for both
+  forward->tidy_up(newest.current_stats.made_at + 20s);
+  EXPECT_FALSE(silent.aborted);
 }
 
 TEST_F(ForwardTest, KeepsASilentSessionWhileNoneThatWasMadeSinceAnswers) {

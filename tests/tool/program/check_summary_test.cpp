@@ -53,7 +53,7 @@ TEST(CheckSummary, SayWhereFiguresAreAndWhichGroupMayAsk) {
   const auto at = session_summary(options_of({"-l", "1", "--metrics", "[2001:db8::1]:9190"}));
   EXPECT_THAT(at.value(), Contains("metrics: for whoever connects to tcp [2001:db8::1]:9190"));
   const auto all = session_summary(options_of({"-l", "1", "--metrics", "*:9190"}));
-  EXPECT_THAT(all.value(), Contains("figures: for whoever connects to tcp port 9190 of every address"));
+  EXPECT_THAT(all.value(), Contains("metrics: for whoever connects to tcp port 9190 of every address"));
 }
 
 TEST(CheckSummary, FindThatAGroupIsNotThere) {
