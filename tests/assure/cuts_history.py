@@ -217,9 +217,14 @@ class History:
     def opened(self, call, flags, mode):
         number, path = descriptor_of(f'{call.result}{call.opened.strip()}')
         self.open_files.pop((call.process, number), None)
-        if path is None or self.disk_of(path) is None or path.endswith(b' (deleted)'):
+        if path is None or self.disk_of(path) is None:
             return
-        if 'O_TMPFILE' in flags or 'O_SYNC' in flags or 'O_DSYNC' in flags:
+        if 'O_TMPFILE' in flags:  # it has no name until linkat(2)
+            self.open_files[(call.process, number)] = OpenFile(Inode('file', mode & ~UMASK), self.disk_of(path), False)
+            return
+        if path.endswith(b' (deleted)'):
+            return
+        if 'O_SYNC' in flags or 'O_DSYNC' in flags:
             raise Untraceable(f'{flags} of {path!r}')
         disk, inode = self.inode_at(path)
         if inode is None and 'O_CREAT' in flags:
@@ -380,6 +385,12 @@ class History:
         self.hard_link(call, self.target(call, None, words[0]), self.target(call, None, words[1]))
 
     def on_linkat(self, call, words):
+        by_descriptor = re.fullmatch(rb'/proc/(?:self|thread-self)/fd/(\d+)', string_of(words[1]))
+        if by_descriptor:
+            open_file = self.open_files.get((call.process, int(by_descriptor[1])))
+            if open_file:
+                self.enter(call, self.target(call, words[2], words[3]), open_file.inode)
+            return
         self.hard_link(call, self.target(call, words[0], words[1]), self.target(call, words[2], words[3]))
 
     def removed(self, call, path):
