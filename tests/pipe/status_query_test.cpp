@@ -88,7 +88,7 @@ TEST(StatusQuery, IsNotAnsweredByAProcessThatClosesEachTime) {
   const auto answers = asked_while(io, place);
   ASSERT_EQ(answers.size(), 1U);
   ASSERT_FALSE(answers[0].snapshot);
-  EXPECT_EQ(answers[0].snapshot.error().code, Errc::local_connect_failed) << answers[0].snapshot.error().message();
+  EXPECT_EQ(answers[0].snapshot.error().code, Errc::peer_lost) << answers[0].snapshot.error().message();
 }
 
 TEST(StatusQuery, IsNotAnsweredInTimeByAProcessThatTakesNobody) {

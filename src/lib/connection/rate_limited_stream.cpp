@@ -40,17 +40,18 @@ void RateLimitedStream::async_write_some(std::span<const std::byte> from, WriteH
 
 void RateLimitedStream::write_now(std::span<const std::byte> from, WriteHandler handler) {
   const auto piece = from.first(std::min(from.size(), rates_->received.piece_bytes()));
-  local_->async_write_some(
-      piece, lifetime_.guard([this, handler = std::move(handler)](std::error_code error, std::size_t bytes) mutable {
-        const auto now = Clock::now();
-        const auto again = rates_->received.pass(bytes, now);
-        if (error || again <= now) return handler(error, bytes);
-        write_timer_.expires_at(again);
-        write_timer_.async_wait(
-            lifetime_.guard([handler = std::move(handler), bytes](const boost::system::error_code& cancelled) {
-              if (!cancelled) handler({}, bytes);
-            }));
-      }));
+  // Before it is written: the client may be gone with the last byte, and this stream with it.
+  const auto after_all = rates_->received.pass(piece.size(), Clock::now());
+  local_->async_write_some(piece, lifetime_.guard([this, handler = std::move(handler), after_all, all = piece.size()](
+                                                      std::error_code error, std::size_t bytes) mutable {
+    const auto again = after_all - rates_->received.take_back(all - bytes);
+    if (error || again <= Clock::now()) return handler(error, bytes);
+    write_timer_.expires_at(again);
+    write_timer_.async_wait(
+        lifetime_.guard([handler = std::move(handler), bytes](const boost::system::error_code& cancelled) {
+          if (!cancelled) handler({}, bytes);
+        }));
+  }));
 }
 
 void RateLimitedStream::abort() {

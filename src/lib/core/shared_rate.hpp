@@ -33,16 +33,23 @@ class SharedRate {
   [[nodiscard]] TimePoint next() const { return next_; }
   /// Bytes pass now.  returns  when the next ones of the same stream may
   [[nodiscard]] TimePoint pass(std::size_t bytes, TimePoint now) {
-    next_ = std::max(next_, now - kBurst);
-    if (!rate_.unlimited()) {
-      constexpr double kNanoseconds = 1e9;
-      const double seconds = static_cast<double>(bytes) * 8 / static_cast<double>(rate_.bits_per_second());
-      next_ += std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * kNanoseconds));
-    }
+    next_ = std::max(next_, now - kBurst) + time_of(bytes);
     return next_;
+  }
+  /// As many of those have not passed.  returns  by how much sooner the next ones may
+  std::chrono::nanoseconds take_back(std::size_t bytes) {
+    next_ -= time_of(bytes);
+    return time_of(bytes);
   }
 
  private:
+  [[nodiscard]] std::chrono::nanoseconds time_of(std::size_t bytes) const {
+    if (rate_.unlimited()) return std::chrono::nanoseconds(0);
+    constexpr double kNanoseconds = 1e9;
+    const double seconds = static_cast<double>(bytes) * 8 / static_cast<double>(rate_.bits_per_second());
+    return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * kNanoseconds));
+  }
+
   BitRate rate_;
   TimePoint next_{};
 };

@@ -116,7 +116,7 @@ Status write_new_file(const std::filesystem::path& file, std::string_view text, 
     const std::string by_number = "/proc/self/fd/" + std::to_string(nameless.number());
     if (::linkat(AT_FDCWD, by_number.c_str(), AT_FDCWD, file.c_str(), AT_SYMLINK_FOLLOW) == 0) {
       // Some file systems, as btrfs, keep nothing of a file that had no name.
-      if (::fsync(nameless.number()) != 0) return not_written(file, errno);
+      if (::fdatasync(nameless.number()) != 0) return not_written(file, errno);
       return sync_name(file);
     }
     if (errno == EEXIST) return there_already(file);

@@ -53,7 +53,8 @@ struct ManifestWriter::State {
     if (std::exchange(is_nameless, false)) {
       UDTCAT_CHECK(next.take_name(file));
       // Some file systems, as btrfs, keep nothing of a file that had no name.
-      if (::fsync(file.number()) != 0) return core::fail_by_errno(Errc::local_write_failed, "write " + next.shown());
+      if (::fdatasync(file.number()) != 0)
+        return core::fail_by_errno(Errc::local_write_failed, "write " + next.shown());
     }
     UDTCAT_CHECK(next.rename_to(location));
     return location.sync_name();
