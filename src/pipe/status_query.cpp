@@ -107,7 +107,7 @@ std::vector<StatusAnswer> ask_for_status(const std::vector<std::string>& paths, 
 }
 
 std::vector<StatusAnswer> ask_host_for_status(const tool::StatusRoots& roots) {
-  constexpr int kMostRounds = 16;  // guess: more than a thousand that were killed in one directory
+  constexpr int kMostRounds = 4;  // guess: hundreds that were killed in one directory; 8 s, where others make new ones
   auto sockets = tool::status_sockets(roots);
   for (int round = 1;; ++round) {
     auto answers = ask_for_status(sockets);
