@@ -76,6 +76,11 @@ class Uplinks : public UdtcatTest {
     const std::vector<std::uint64_t> counters{std::istream_iterator<std::uint64_t>(words), {}};
     return counters.size() > 8 ? counters[8] : 0;
   }
+  /// Nothing has been dropped on the way of that uplink.
+  void restore(const std::string& number) const {
+    for (const std::string& host : {near_, far_})
+      must("ip netns exec " + host + " nft delete table ip lost" + number);
+  }
   /// From there on nothing passes by that uplink.
   void lose(const std::string& number, Loss loss) const {
     if (loss == Loss::link_down)
@@ -169,6 +174,21 @@ TEST_P(LostUplinks, LeaveTheirPartToTheOther) {
   const std::chrono::duration<double> stall = longest;
   std::printf("uplink %s lost: nothing came for %.2f s\n", lost, stall.count());
   EXPECT_LT(longest, patience(2s));
+}
+
+TEST_F(Uplinks, AreUsedAgainWhenTheyAreBack) {
+  for (const std::string lost : {"1", "2"}) {
+    lose(lost, Loss::dropped_on_the_way);
+    Process listener = listen_there({.out = open_for_writing("/dev/null")});
+    Process connector = connect_from(kBoth, {.in = open_for_reading("/dev/zero")});
+    const std::uint64_t before = sent_by(lost);
+    const std::string other = lost == "1" ? "2" : "1";
+    const std::uint64_t before_by_other = sent_by(other);
+    ASSERT_TRUE(eventually(patience(20s), [&] { return sent_by(other) > before_by_other + 2 * kMiB; }));
+    EXPECT_LT(sent_by(lost), before + kMiB);
+    restore(lost);
+    EXPECT_TRUE(eventually(patience(20s), [&] { return sent_by(lost) > before + 4 * kMiB; })) << connector.errors();
+  }
 }
 
 TEST_P(LostUplinks, MayBeLostBefore) {

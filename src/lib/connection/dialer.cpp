@@ -143,7 +143,7 @@ class SessionDialer final : public Dialer {
   void on_session(std::unique_ptr<session::Session> session) {
     const FlowDialing::Settings flows{
         .flows = request_.session.flows,
-        .least = transport::count_of_family(request_.transport.local_addresses, session->peer().family()),
+        .addresses = transport::count_of_family(request_.transport.local_addresses, session->peer().family()),
         .memory_bytes = request_.transport.memory_bytes};
     finish(Multiplexer::create(io_, std::move(session), request_.session,
                                {.keep_alive = attempts_.engine(), .dialled_by = attempts_.engine(), .flows = flows},

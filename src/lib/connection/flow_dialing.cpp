@@ -30,13 +30,14 @@ FlowDialing::FlowDialing(boost::asio::io_context& io, transport::Engine& engine,
       settings_(settings),
       stats_(std::move(stats)),
       attempts_(session.agreed().flows),
+      turns_(session.agreed().flows),
       tick_(io) {
   session_.on_flow_ended(lifetime_.guard([this] {
     for (const session::FlowProgress& flow : session_.flow_progress())
       if (flow.broken) begin(flow.name.flow);
     on_traffic();
   }));
-  const std::size_t least = std::clamp<std::size_t>(settings_.least, 1, session_.agreed().flows);
+  const std::size_t least = std::clamp<std::size_t>(settings_.addresses, 1, session_.agreed().flows);
   if (!settings_.flows) growth_.emplace(session_.agreed().flows, least);
   want(settings_.flows.value_or(least));
 }
@@ -88,6 +89,23 @@ void FlowDialing::replace_lost(std::span<const session::FlowProgress> flows) {
     session_.set_stalled(flow.name.flow, is_silent || flow.name.flow >= wanted_);
     if (is_silent) begin(flow.name.flow);
   }
+  use_every_address(flows);
+}
+
+/// An address without a flow, since its uplink was lost or a dial by it was, takes one of an address that has several.
+void FlowDialing::use_every_address(std::span<const session::FlowProgress> flows) {
+  const auto now = Clock::now();
+  if (settings_.addresses < 2 || now < returns_at_) return;
+  std::vector<std::vector<std::uint8_t>> flows_of(settings_.addresses);
+  for (const session::FlowProgress& flow : flows)
+    if (!flow.broken && flow.name.flow < wanted_)
+      flows_of[turns_[flow.name.flow] % settings_.addresses].push_back(flow.name.flow);
+  const auto unused = std::ranges::find_if(flows_of, [](const auto& each) { return each.empty(); });
+  const auto most = std::ranges::max_element(flows_of, {}, [](const auto& each) { return each.size(); });
+  if (unused == flows_of.end() || most->size() < 2 || is_dialling(most->back())) return;
+  returns_at_ = now + return_pause_;
+  return_pause_ = std::min<Clock::duration>(2 * return_pause_, kMostReturnPause);
+  begin(most->back(), static_cast<std::size_t>(unused - flows_of.begin()));
 }
 
 bool FlowDialing::is_policed() {
@@ -123,11 +141,11 @@ bool FlowDialing::is_dialling(std::uint8_t flow) const {
   return std::ranges::any_of(dials_, [&](const Dial& dial) { return dial.name.flow == flow; });
 }
 
-void FlowDialing::begin(std::uint8_t flow) {
+void FlowDialing::begin(std::uint8_t flow, std::optional<std::size_t> to_address) {
   if (!session_.can_replace_flows() && attempts_[flow] > 0) return;
   if (is_dialling(flow) || !session_.has_room_for_flow()) return;
   session_.expect_flows();
-  connect(dials_.emplace_back(io_, flow));
+  connect(dials_.emplace_back(io_, flow, to_address));
 }
 
 void FlowDialing::connect(Dial& dial) {
@@ -139,8 +157,8 @@ void FlowDialing::connect(Dial& dial) {
   const std::size_t others = std::max<std::size_t>(wanted_, 2) - 1;
   // Each attempt leaves from another address; the session's channel was the first one's first.
   const std::size_t attempts_before = dial.name.attempt - (dial.name.flow == 0 ? 0U : 1U);
-  const transport::Engine::FlowSettings settings{.memory_bytes = settings_.memory_bytes / others,
-                                                 .turn = dial.name.flow + attempts_before};
+  dial.turn = dial.returns_to.value_or(dial.name.flow + attempts_before);
+  const transport::Engine::FlowSettings settings{.memory_bytes = settings_.memory_bytes / others, .turn = dial.turn};
   engine_.async_connect_flow(
       session_.peer(), core::SharedBytes::adopt(encode(*join)),
       std::chrono::ceil<std::chrono::milliseconds>(patience(dial)), settings,
@@ -158,7 +176,8 @@ void FlowDialing::try_again(Dial& dial, const Error& error) {
   dial.lifetime.end();
   ++dial.failures;
   const bool may_have_joined = std::exchange(dial.channel, nullptr) != nullptr;
-  if (may_have_joined && !session_.can_replace_flows()) {
+  const bool stays = std::exchange(dial.returns_to, std::nullopt) && !may_have_joined;
+  if (stays || (may_have_joined && !session_.can_replace_flows())) {
     dials_.remove_if([&](const Dial& each) { return &each == &dial; });
     return;
   }
@@ -206,6 +225,7 @@ void FlowDialing::on_joined(Dial& dial) {
   if (!joined) return try_again(dial, joined.error());
   if (auto proved = session_.join_key()->check(*joined, dial.name); !proved) return try_again(dial, proved.error());
   const session::FlowName name = dial.name;
+  turns_[name.flow] = dial.turn;
   const std::size_t joined_bytes = dial.input.size();
   auto channel = std::move(dial.channel);
   dials_.remove_if([&](const Dial& each) { return &each == &dial; });

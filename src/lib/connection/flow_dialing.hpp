@@ -33,6 +33,8 @@ inline constexpr auto kLeastFlowPatience = std::chrono::milliseconds(300);  // g
 inline constexpr auto kMostFlowPatience = std::chrono::seconds(4);  // guess: two round trips of a satellite, slowly
 inline constexpr auto kMostFlowPause = std::chrono::seconds(2);     // guess: between dials into an outage
 inline constexpr auto kMostRefusedFlowPause = std::chrono::seconds(30);  // guess: it goes on to
+inline constexpr auto kLeastReturnPause = std::chrono::seconds(2);       // guess: a cable that is put back
+inline constexpr auto kMostReturnPause = std::chrono::seconds(60);  // guess: a flow that is lost again costs a second
 
 /// Brings further flows to one session, as many as its user wants or as help, and others in the place of those that are
 /// lost or silent.
@@ -41,7 +43,7 @@ class FlowDialing {
  public:
   struct Settings {
     std::optional<std::size_t> flows{};  ///< none: as many as help
-    std::size_t least = 1;               ///< of these
+    std::size_t addresses = 1;           ///< that they leave from in turn: each has a flow, where the path lets it
     std::uint64_t memory_bytes = 0;      ///< of all further flows together
   };
   /// The statistics of the session's two ends, by which it is found whether its path has a limit for a flow.
@@ -60,8 +62,11 @@ class FlowDialing {
   using Clock = std::chrono::steady_clock;
   /// A flow that is to be, and the channel that is being dialled for it.
   struct Dial {
-    Dial(boost::asio::io_context& io, std::uint8_t number) : name{number, 0}, timer(io) {}
+    Dial(boost::asio::io_context& io, std::uint8_t number, std::optional<std::size_t> to_address)
+        : name{number, 0}, returns_to(to_address), timer(io) {}
     session::FlowName name;  // of the latest attempt
+    std::size_t turn = 0;    // of its address
+    std::optional<std::size_t> returns_to;  // of the addresses: the flow is well, and stays if this attempt fails
     boost::asio::steady_timer timer;
     Clock::duration pause{0};
     unsigned failures = 0;
@@ -76,7 +81,8 @@ class FlowDialing {
   [[nodiscard]] bool is_policed();
   void want(std::size_t flows);
   [[nodiscard]] bool is_dialling(std::uint8_t flow) const;
-  void begin(std::uint8_t flow);
+  void begin(std::uint8_t flow, std::optional<std::size_t> to_address = {});
+  void use_every_address(std::span<const session::FlowProgress> flows);
   void connect(Dial& dial);
   void try_again(Dial& dial, const Error& error);
   void read_exactly(Dial& dial, std::size_t bytes, void (FlowDialing::*next)(Dial&));
@@ -94,6 +100,9 @@ class FlowDialing {
   FlowWatch watch_;
   std::optional<FlowGrowth> growth_;     // none: the user has named the number
   std::vector<std::uint32_t> attempts_;  // by flow, so far
+  std::vector<std::size_t> turns_;       // by flow, of the address that it leaves from
+  Clock::time_point returns_at_{};       // not before
+  Clock::duration return_pause_ = kLeastReturnPause;
   std::list<Dial> dials_;                // one for a flow at most
   std::size_t wanted_ = 1;
   boost::asio::steady_timer tick_;

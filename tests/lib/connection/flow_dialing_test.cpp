@@ -60,7 +60,7 @@ class FakeEngine final : public transport::Engine {
 
 class FlowDialingTest : public ::testing::Test {
  protected:
-  void dial(std::optional<std::size_t> flows, std::size_t agreed = 16, std::size_t least = 1) {
+  void dial(std::optional<std::size_t> flows, std::size_t agreed = 16, std::size_t addresses = 1) {
     first = acknowledging_pair(io);
     dialing.reset();
     listener = running_session(io, Role::listener, std::move(first.listener), agreed);
@@ -68,7 +68,8 @@ class FlowDialingTest : public ::testing::Test {
     // Each end reads, as a connection does.
     listener->async_read([](const Result<session::Block>&) {});
     connector->async_read([](const Result<session::Block>&) {});
-    dialing.emplace(io, engine, *connector, FlowDialing::Settings{.flows = flows, .least = least, .memory_bytes = 1},
+    dialing.emplace(io, engine, *connector,
+                    FlowDialing::Settings{.flows = flows, .addresses = addresses, .memory_bytes = 1},
                     [this] { return ends; });
   }
   std::size_t flows() {
@@ -103,6 +104,18 @@ class FlowDialingTest : public ::testing::Test {
   [[nodiscard]] bool asked(std::size_t times) {
     return test::run_until(
         io, [&] { return engine.far_ends.size() >= times; }, 10s);
+  }
+
+  /// While bytes move, until so many attempts were made and those that were not refused have been answered.
+  [[nodiscard]] bool dialled(std::size_t attempts, std::chrono::milliseconds most = 10s) {
+    return test::run_until(
+        io,
+        [&] {
+          dialing->on_traffic();
+          for (; answered < engine.far_ends.size(); ++answered) answer(answered);
+          return engine.turns.size() >= attempts && engine.failures == 0 && joins.size() == engine.far_ends.size();
+        },
+        most);
   }
 
   boost::asio::io_context io;
@@ -152,6 +165,36 @@ TEST_F(FlowDialingTest, LeavesFromAnotherAddressByEachAttempt) {
   dial(2);
   EXPECT_TRUE(come(2));
   EXPECT_EQ(engine.turns, (std::vector<std::size_t>{1, 2, 3}));
+}
+
+TEST_F(FlowDialingTest, ReturnsAFlowToAnAddressThatHasNone) {
+  engine.failures = 1;
+  dial(std::nullopt, 16, 2);
+  ASSERT_TRUE(come(2));
+  ASSERT_EQ(engine.turns, (std::vector<std::size_t>{1, 2})) << "both leave from the first";
+  ASSERT_TRUE(dialled(3));
+  EXPECT_EQ(engine.turns.back(), 1U);
+  EXPECT_EQ(joins.back(), (FlowName{1, 3}));
+  EXPECT_EQ(flows(), 2U);
+  EXPECT_FALSE(dialled(4, kLeastReturnPause + 500ms)) << "each has one";
+}
+
+TEST_F(FlowDialingTest, LeavesAFlowWhereItIsIfItCannotReturn) {
+  engine.failures = 1;
+  dial(std::nullopt, 16, 2);
+  ASSERT_TRUE(come(2));
+  engine.failures = 1;
+  ASSERT_TRUE(dialled(3));
+  EXPECT_EQ(joins.back(), (FlowName{1, 2}));
+  EXPECT_FALSE(dialled(4, kLeastReturnPause / 2)) << "not again at once";
+  ASSERT_TRUE(dialled(4)) << "but later";
+  EXPECT_EQ(engine.turns, (std::vector<std::size_t>{1, 2, 1, 1}));
+  EXPECT_EQ(joins.back(), (FlowName{1, 4}));
+}
+
+TEST_F(FlowDialingTest, KeepsAnOnlyFlowWhereItIs) {
+  dial(1, 16, 2);
+  EXPECT_FALSE(dialled(1, 500ms));
 }
 
 TEST_F(FlowDialingTest, TriesAgainByAnotherAttempt) {
