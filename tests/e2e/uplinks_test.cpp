@@ -78,8 +78,7 @@ class Uplinks : public UdtcatTest {
   }
   /// Nothing has been dropped on the way of that uplink.
   void restore(const std::string& number) const {
-    for (const std::string& host : {near_, far_})
-      must("ip netns exec " + host + " nft delete table ip lost" + number);
+    for (const std::string& host : {near_, far_}) must("ip netns exec " + host + " nft delete table ip lost" + number);
   }
   /// From there on nothing passes by that uplink.
   void lose(const std::string& number, Loss loss) const {

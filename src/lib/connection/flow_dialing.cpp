@@ -34,7 +34,7 @@ FlowDialing::FlowDialing(boost::asio::io_context& io, transport::Engine& engine,
       tick_(io) {
   session_.on_flow_ended(lifetime_.guard([this] {
     for (const session::FlowProgress& flow : session_.flow_progress())
-      if (flow.broken) begin(flow.name.flow);
+      if (flow.broken) begin(flow.name.flow, turns_[flow.name.flow] + 1);
     on_traffic();
   }));
   const std::size_t least = std::clamp<std::size_t>(settings_.addresses, 1, session_.agreed().flows);
@@ -82,12 +82,12 @@ void FlowDialing::look() {
 
 void FlowDialing::replace_lost(std::span<const session::FlowProgress> flows) {
   for (const session::FlowProgress& flow : flows)
-    if (flow.broken) begin(flow.name.flow);
+    if (flow.broken) begin(flow.name.flow, turns_[flow.name.flow] + 1);
   const auto silent = watch_.look(Clock::now(), flows);
   for (const session::FlowProgress& flow : flows) {
     const bool is_silent = std::ranges::find(silent, flow.name.flow) != silent.end();
     session_.set_stalled(flow.name.flow, is_silent || flow.name.flow >= wanted_);
-    if (is_silent) begin(flow.name.flow);
+    if (is_silent) begin(flow.name.flow, turns_[flow.name.flow] + 1);
   }
   use_every_address(flows);
 }
@@ -103,7 +103,6 @@ void FlowDialing::use_every_address(std::span<const session::FlowProgress> flows
   const auto unused = std::ranges::find_if(flows_of, [](const auto& each) { return each.empty(); });
   const auto most = std::ranges::max_element(flows_of, {}, [](const auto& each) { return each.size(); });
   if (unused == flows_of.end() || most->size() < 2 || is_dialling(most->back())) return;
-  returns_at_ = now + return_pause_;
   return_pause_ = std::min<Clock::duration>(2 * return_pause_, kMostReturnPause);
   begin(most->back(), static_cast<std::size_t>(unused - flows_of.begin()));
 }
@@ -123,7 +122,7 @@ void FlowDialing::want(std::size_t flows) {
     if (flow >= wanted_) {
       session_.set_stalled(number, true);  // it brings nothing: it rests
     } else if (attempts_[flow] == 0) {
-      begin(number);
+      begin(number, number);
     } else {
       session_.set_stalled(number, false);
     }
@@ -141,11 +140,12 @@ bool FlowDialing::is_dialling(std::uint8_t flow) const {
   return std::ranges::any_of(dials_, [&](const Dial& dial) { return dial.name.flow == flow; });
 }
 
-void FlowDialing::begin(std::uint8_t flow, std::optional<std::size_t> to_address) {
+void FlowDialing::begin(std::uint8_t flow, std::size_t turn) {
   if (!session_.can_replace_flows() && attempts_[flow] > 0) return;
   if (is_dialling(flow) || !session_.has_room_for_flow()) return;
   session_.expect_flows();
-  connect(dials_.emplace_back(io_, flow, to_address));
+  returns_at_ = std::max(returns_at_, Clock::now() + return_pause_);
+  connect(dials_.emplace_back(io_, flow, turn));
 }
 
 void FlowDialing::connect(Dial& dial) {
@@ -155,9 +155,6 @@ void FlowDialing::connect(Dial& dial) {
   const auto join = session_.join_key()->join(dial.name);
   if (!join) return try_again(dial, join.error());
   const std::size_t others = std::max<std::size_t>(wanted_, 2) - 1;
-  // Each attempt leaves from another address; the session's channel was the first one's first.
-  const std::size_t attempts_before = dial.name.attempt - (dial.name.flow == 0 ? 0U : 1U);
-  dial.turn = dial.returns_to.value_or(dial.name.flow + attempts_before);
   const transport::Engine::FlowSettings settings{.memory_bytes = settings_.memory_bytes / others, .turn = dial.turn};
   engine_.async_connect_flow(
       session_.peer(), core::SharedBytes::adopt(encode(*join)),
@@ -170,17 +167,17 @@ void FlowDialing::connect(Dial& dial) {
       })));
 }
 
-/// By another attempt: the one before may have been taken.
+/// By another attempt, from the next address: the one before may have been taken, where its answers alone are lost.
 void FlowDialing::try_again(Dial& dial, const Error& error) {
   core::log().debug("flow {}, attempt {}: {}", dial.name.flow, dial.name.attempt, error.message());
   dial.lifetime.end();
   ++dial.failures;
   const bool may_have_joined = std::exchange(dial.channel, nullptr) != nullptr;
-  const bool stays = std::exchange(dial.returns_to, std::nullopt) && !may_have_joined;
-  if (stays || (may_have_joined && !session_.can_replace_flows())) {
+  if (may_have_joined && !session_.can_replace_flows()) {
     dials_.remove_if([&](const Dial& each) { return &each == &dial; });
     return;
   }
+  ++dial.turn;
   dial.timer.expires_after(dial.pause);
   const bool is_refused = may_have_joined && !session_.has_flow(dial.name.flow);
   const auto most = is_refused ? kMostRefusedFlowPause : kMostFlowPause;

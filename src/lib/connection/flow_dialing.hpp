@@ -62,11 +62,10 @@ class FlowDialing {
   using Clock = std::chrono::steady_clock;
   /// A flow that is to be, and the channel that is being dialled for it.
   struct Dial {
-    Dial(boost::asio::io_context& io, std::uint8_t number, std::optional<std::size_t> to_address)
-        : name{number, 0}, returns_to(to_address), timer(io) {}
+    Dial(boost::asio::io_context& io, std::uint8_t number, std::size_t address)
+        : name{number, 0}, turn(address), timer(io) {}
     session::FlowName name;  // of the latest attempt
-    std::size_t turn = 0;    // of its address
-    std::optional<std::size_t> returns_to;  // of the addresses: the flow is well, and stays if this attempt fails
+    std::size_t turn;        // of its address
     boost::asio::steady_timer timer;
     Clock::duration pause{0};
     unsigned failures = 0;
@@ -81,7 +80,7 @@ class FlowDialing {
   [[nodiscard]] bool is_policed();
   void want(std::size_t flows);
   [[nodiscard]] bool is_dialling(std::uint8_t flow) const;
-  void begin(std::uint8_t flow, std::optional<std::size_t> to_address = {});
+  void begin(std::uint8_t flow, std::size_t turn);
   void use_every_address(std::span<const session::FlowProgress> flows);
   void connect(Dial& dial);
   void try_again(Dial& dial, const Error& error);
@@ -100,10 +99,10 @@ class FlowDialing {
   FlowWatch watch_;
   std::optional<FlowGrowth> growth_;     // none: the user has named the number
   std::vector<std::uint32_t> attempts_;  // by flow, so far
-  std::vector<std::size_t> turns_;       // by flow, of the address that it leaves from
+  std::vector<std::size_t> turns_;       // by flow, of the address that it has left from
   Clock::time_point returns_at_{};       // not before
   Clock::duration return_pause_ = kLeastReturnPause;
-  std::list<Dial> dials_;                // one for a flow at most
+  std::list<Dial> dials_;  // one for a flow at most
   std::size_t wanted_ = 1;
   boost::asio::steady_timer tick_;
   bool ticking_ = false;
