@@ -14,13 +14,13 @@ add_compile_options($<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=500000>)  
 # The static program is sent to other hosts: small before fast (ADR-0082), and nobody debugs it. What it is linked with is sorted out by
 # function.
 if(UDTCAT_STATIC)
-  add_compile_options(-Os -g0 -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
+  add_compile_options(-Oz -g0 -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables
                       # GCC 12 takes an optional's value for uninitialised where it was asked whether there is one.
                       $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   add_link_options(-fuse-ld=gold LINKER:--gc-sections LINKER:--icf=safe)  # one copy of equal functions
   # A quarter of a megabyte less, for a minute. The link compiles: without -g0 GCC 12 ends by an internal error.
   set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
-  add_link_options(-Os -g0)
+  add_link_options(-Oz -g0)
 endif()
 
 option(UDTCAT_WERROR "Treat warnings as errors" OFF)

@@ -56,7 +56,7 @@ Result<Entry> EntryReader::read_once(const SourceItem& item) {
   UDTCAT_TRY(entry.attributes, read_attributes(location, status));
   if (const KindFacts* const facts = facts_of(status.st_mode)) entry.kind = facts->kind;
   if (entry.kind == EntryKind::file) {
-    as_file(item, entry);
+    UDTCAT_CHECK(as_file(item, entry));
   } else if (entry.kind == EntryKind::symbolic_link) {
     UDTCAT_TRY(entry.target, location.read_target());
   } else if (is_device(entry.kind)) {
@@ -67,21 +67,23 @@ Result<Entry> EntryReader::read_once(const SourceItem& item) {
 }
 
 /// Makes the entry a hard link where an earlier entry is this file, and a file else.
-void EntryReader::as_file(const SourceItem& item, Entry& entry) {
+Status EntryReader::as_file(const SourceItem& item, Entry& entry) {
   const struct stat& status = item.visited.status;
-  if (const auto first = first_name_of(item)) {
+  UDTCAT_TRY(const auto first, first_name_of(item));
+  if (first) {
     entry.kind = EntryKind::hard_link;
     entry.of = *first;
-    return;
+    return {};
   }
   entry.kind = EntryKind::file;
   entry.may_be_linked = status.st_nlink > 1;
   entry.size_bytes = static_cast<std::uint64_t>(status.st_size);
   entry.fingerprint = fingerprint_of(item.visited.location, status);
+  return {};
 }
 
 /// An inode may have been given to another file since its first name was announced, so that name is looked at again.
-std::optional<EntryId> EntryReader::first_name_of(const SourceItem& item) {
+Result<std::optional<EntryId>> EntryReader::first_name_of(const SourceItem& item) {
   const struct stat& status = item.visited.status;
   if (status.st_nlink < 2) return std::nullopt;
   const auto found = first_names_.find({status.st_dev, status.st_ino});
@@ -92,7 +94,7 @@ std::optional<EntryId> EntryReader::first_name_of(const SourceItem& item) {
   const auto location = source_.locate(first.source_name);
   if (!location) return std::nullopt;
   for (const auto& each : {*location, item.visited.location}) {
-    const auto now = identity_of(each);
+    UDTCAT_TRY(const auto now, identity_of(each));
     if (!now || !is_same_identity(first.identity, *now)) return std::nullopt;
   }
   return first.id;
@@ -106,11 +108,12 @@ bool EntryReader::still_has(const SourceName& source_name, const struct stat& st
          now->extended == attributes.extended;
 }
 
-void EntryReader::remember(const SourceItem& item, EntryId id) {
+NameStatus EntryReader::remember(const SourceItem& item, EntryId id) {
   const struct stat& status = item.visited.status;
-  const auto identity = identity_of(item.visited.location);
+  UDTCAT_TRY(const auto identity, identity_of(item.visited.location));
   if (identity && is_identity_of(*identity, status))
     first_names_.insert_or_assign({status.st_dev, status.st_ino}, FirstName{id, item.source_name, *identity});
+  return {};
 }
 
 void EntryReader::forget(const struct stat& status, EntryId id) {

@@ -32,7 +32,8 @@ class EntryReader {
   [[nodiscard]] bool still_has(const SourceName& source_name, const struct stat& status, const Attributes& attributes);
 
   /// A file with several names was announced: later ones are hard links to this entry, while it is unchanged.
-  void remember(const SourceItem& item, EntryId id);
+  /// errors: Errc::local_read_failed
+  [[nodiscard]] NameStatus remember(const SourceItem& item, EntryId id);
   /// The entry was dropped: no later name is a hard link to it.
   void forget(const struct stat& status, EntryId id);
 
@@ -44,8 +45,8 @@ class EntryReader {
   };
 
   [[nodiscard]] Result<Entry> read_once(const SourceItem& item);
-  void as_file(const SourceItem& item, Entry& entry);
-  [[nodiscard]] std::optional<EntryId> first_name_of(const SourceItem& item);
+  [[nodiscard]] Status as_file(const SourceItem& item, Entry& entry);
+  [[nodiscard]] Result<std::optional<EntryId>> first_name_of(const SourceItem& item);
 
   Source& source_;
   std::map<std::pair<dev_t, ino_t>, FirstName> first_names_;

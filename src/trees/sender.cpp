@@ -113,7 +113,7 @@ Status Sender::announce(SourceItem item, int attempt) {
   }
   const bool is_file = (*entry)->kind == EntryKind::file;
   if (is_file && (*entry)->may_be_linked) {
-    entries_.remember(item, next_id_);
+    if (const auto remembered = entries_.remember(item, next_id_); !remembered) return miss(remembered.error());
     if (manifest_ != nullptr) manifest_->expect_links_to(next_id_, item.path);
   }
   UDTCAT_TRY(const std::size_t body_bytes, writer_.put_entry(**entry));

@@ -7,6 +7,8 @@
 
 #include <sys/stat.h>
 
+#include <udtcat/result.hpp>
+
 #include "files/file_location.hpp"
 
 namespace udtcat::trees {
@@ -17,14 +19,14 @@ struct FileIdentity {
   std::uint64_t inode = 0;
   std::uint64_t size_bytes = 0;
   std::int64_t changed = 0;  ///< the content, in nanoseconds
-  std::int64_t born = 0;     ///< likewise; where a file system keeps no such time, that of its last change of state
-  std::int64_t state_changed = 0;  ///< likewise
-  bool is_young = false;           ///< another file may come to have this inode and this time of birth
+  std::optional<std::int64_t> born{};  ///< likewise; none where the file system keeps no such time, or it cannot be had
+  std::int64_t state_changed = 0;      ///< likewise
+  bool is_young = false;               ///< another file may come to have this inode and this time of birth
 };
 
 /// The identity of the name itself, be it a symbolic link, in an opened directory.
-/// none: nothing is there, or it cannot be told
-[[nodiscard]] std::optional<FileIdentity> identity_of(const files::FileLocation& location);
+/// none: nothing is there.  errors: Errc::local_read_failed
+[[nodiscard]] Result<std::optional<FileIdentity>> identity_of(const files::FileLocation& location);
 
 /// Whether a later look has found the same file, with the same content.
 [[nodiscard]] bool is_same_identity(const FileIdentity& earlier, const FileIdentity& later);

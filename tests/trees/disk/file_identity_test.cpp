@@ -26,7 +26,7 @@ class FileIdentities : public testing::Test {
 
   [[nodiscard]] bool is_still(const FileIdentity& earlier, const char* name) const {
     const auto later = identity_of(at(name));
-    return later && is_same_identity(earlier, *later);
+    return later && *later && is_same_identity(earlier, **later);
   }
 
   Folder folder;
@@ -36,18 +36,18 @@ TEST_F(FileIdentities, AreEqualForAllNamesOfAFileAndNoOther) {
   folder.write("a", bytes_of("1"));
   std::filesystem::create_hard_link(folder / "a", folder / "b");
   folder.write("c", bytes_of("1"));
-  const auto identity = identity_of(at("a")).value();
+  const auto identity = identity_of(at("a")).value().value();
   EXPECT_TRUE(is_still(identity, "b"));
   EXPECT_FALSE(is_still(identity, "c"));
   EXPECT_TRUE(is_identity_of(identity, at("b").look().value().value()));
   EXPECT_FALSE(is_identity_of(identity, at("c").look().value().value()));
-  EXPECT_FALSE(identity_of(at("none")));
+  EXPECT_FALSE(identity_of(at("none")).value());
 }
 
 TEST_F(FileIdentities, ChangeWithTheContent) {
   folder.write("a", bytes_of("1"));
   set_time("a", 1);
-  auto identity = identity_of(at("a")).value();
+  auto identity = identity_of(at("a")).value().value();
   EXPECT_TRUE(is_still(identity, "a"));
   identity.is_young = false;
   set_time("a", 2);
@@ -59,12 +59,24 @@ TEST_F(FileIdentities, ChangeWithTheContent) {
   EXPECT_FALSE(is_still(identity, "a"));
 }
 
+TEST_F(FileIdentities, HoldForAsLongAsTheStateDoesWhereNoTimeOfBirthIsKnown) {
+  folder.write("a", bytes_of("1"));
+  std::filesystem::create_hard_link(folder / "a", folder / "b");
+  auto unborn = identity_of(at("a")).value().value();
+  unborn.born = std::nullopt;
+  unborn.is_young = false;
+  EXPECT_TRUE(is_still(unborn, "b"));
+  auto other_state = unborn;
+  ++other_state.state_changed;
+  EXPECT_FALSE(is_still(other_state, "b"));
+}
+
 /// An inode that is free is given to the next file, which is born later.
 TEST_F(FileIdentities, DifferWhereAnotherFileHasTheInode) {
   for (int attempt = 0; attempt < 100; ++attempt) {
     folder.write("a", bytes_of("1"));
     set_time("a", 1);
-    const auto old = identity_of(at("a")).value();
+    const auto old = identity_of(at("a")).value().value();
     std::filesystem::remove(folder / "a");
     folder.write("b", bytes_of("2"));
     set_time("b", 1);
