@@ -18,7 +18,7 @@ struct FileIdentity {
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
   std::uint64_t size_bytes = 0;
-  std::int64_t changed = 0;  ///< the content, in nanoseconds
+  std::int64_t changed = 0;            ///< the content, in nanoseconds
   std::optional<std::int64_t> born{};  ///< likewise; none where the file system keeps no such time, or it cannot be had
   std::int64_t state_changed = 0;      ///< likewise
   bool is_young = false;               ///< another file may come to have this inode and this time of birth
