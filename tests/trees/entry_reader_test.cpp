@@ -34,7 +34,7 @@ class EntryReaders : public testing::Test {
     EntryReader reader(*source);
     const Entry announced = reader.read(first).value().value();
     EXPECT_TRUE(announced.may_be_linked);
-    reader.remember(first, kId);
+    EXPECT_TRUE(reader.remember(first, kId));
     if (change) change();
     const std::string path = "second";
     SourceName source_name{first.source_name.root, path};
@@ -98,7 +98,7 @@ TEST_F(EntryReaders, DoNotLinkToAForgottenFirstName) {
   link("first", "second");
   SourceItem first = visit("first");
   EntryReader reader(*source);
-  reader.remember(first, kId);
+  EXPECT_TRUE(reader.remember(first, kId));
   reader.forget(first.visited.status, kId + 1);
   SourceItem second = visit("second");
   EXPECT_EQ(reader.read(second).value()->kind, EntryKind::hard_link);
