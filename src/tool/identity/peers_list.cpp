@@ -2,6 +2,7 @@
 #include "tool/identity/peers_list.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +13,17 @@
 #include "lib/core/try.hpp"
 
 namespace udtcat::tool {
+
+namespace {
+
+/// README and readme are one on many a file system.
+std::string without_case(std::string directory) {
+  std::ranges::transform(directory, directory.begin(),
+                         [](unsigned char each) { return static_cast<char>(std::tolower(each)); });
+  return directory;
+}
+
+}  // namespace
 
 bool names_address(std::string_view name) {
   const auto address = parse_peer(name);
@@ -55,9 +67,9 @@ Status PeersList::check_beside(const Peer& peer, const Peer& other) {
                           name, other.line));
 }
 
-/// Whether the peer's directory neither is another's, nor in one, nor has one in it.
+/// Whether the peer's directory neither is another's, nor in one, nor has one in it, whether or not case counts there.
 Status PeersList::check_apart(const Peer& peer) const {
-  const std::string& own = peer.directory;
+  const std::string own = without_case(peer.directory);
   auto other = by_directory_.lower_bound(own + '/');
   if (other != by_directory_.end() && !other->first.starts_with(own + '/')) other = by_directory_.end();
   for (std::size_t end = 0; other == by_directory_.end() && end < own.size(); ++end) {
@@ -71,7 +83,7 @@ Status PeersList::check_apart(const Peer& peer) const {
               fmt::format("into={} and into={} of {} in line {}: where one is in the other, who has that could replace "
                           "all of it; peers have directories beside each other, and those who are to share one are "
                           "keys of one peer, with one name",
-                          own, has.directory, has.name, has.line));
+                          peer.directory, has.directory, has.name, has.line));
 }
 
 Status PeersList::add(Peer peer) {
@@ -90,7 +102,7 @@ Status PeersList::add(Peer peer) {
                 fmt::format("this key is that of {} in line {} already: one key is one peer, take one of the two out",
                             same->name, same->line));
   UDTCAT_CHECK(check_apart(peer));
-  if (!peer.directory.empty()) by_directory_.emplace(peer.directory, peer.key);
+  if (!peer.directory.empty()) by_directory_.emplace(without_case(peer.directory), peer.key);
   by_name_[peer.name].push_back(peer.key);
   by_key_.emplace(peer.key, std::move(peer));
   return {};

@@ -46,7 +46,7 @@ class PeersList {
 
   std::map<PublicKey, Peer> by_key_;
   std::map<std::string, std::vector<PublicKey>, std::less<>> by_name_;  // in the order of their lines
-  std::map<std::string, PublicKey> by_directory_;                       // each peer's first key
+  std::map<std::string, PublicKey> by_directory_;                       // each peer's first key; in small letters
   std::map<std::string, std::vector<Peer>, std::less<>> known_hosts_;   // likewise
 };
 

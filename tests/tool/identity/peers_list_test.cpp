@@ -113,8 +113,13 @@ TEST(PeersList, HasNoPeersDirectoryInAnothers) {
   const auto lines = [](const std::string& alice, const std::string& bob) {
     return "alice " + kAliceKey + " into=" + alice + "\nbob " + kBobKey + " into=" + bob + "\n";
   };
-  for (const auto& [alice, bob] : std::vector<std::pair<const char*, const char*>>{
-           {"a", "a"}, {"a", "a/b"}, {"a/b", "a"}, {"a/b", "a/b/c/d"}, {"a/b/c/d", "a/b"}})
+  for (const auto& [alice, bob] : std::vector<std::pair<const char*, const char*>>{{"a", "a"},
+                                                                                   {"a", "a/b"},
+                                                                                   {"a/b", "a"},
+                                                                                   {"a/b", "a/b/c/d"},
+                                                                                   {"a/b/c/d", "a/b"},
+                                                                                   {"Backup", "backup"},
+                                                                                   {"a", "A/b"}})
     EXPECT_THAT(list_error(lines(alice, bob)),
                 testing::AllOf(testing::StartsWith("list:2: into=" + std::string(bob) + " and into=" + alice +
                                                    " of alice in line 1: where one is in the other"),
