@@ -97,12 +97,21 @@ UNFAILING = set('exit exit_group rt_sigreturn restart_syscall set_robust_list se
 
 # Only a wrong program sees these: the kernel does not give them to one that asks rightly. It may end by an invariant, then.
 OF_WRONG_PROGRAMS = {'EFAULT', 'EBADF', 'EINVAL', 'ENOTSOCK'}
+OF_WRONG_CALLS = {('epoll_ctl', 'EEXIST'), ('epoll_ctl', 'ELOOP'), ('epoll_ctl', 'ENOENT')}
+
+# A signal interrupts a call, and not the same one again for ever.
+NOT_LASTING = {'EINTR'}
+
+# Who cannot unlink leaves what is there.
+UNLINKING = {'unlink', 'unlinkat', 'rmdir'}
 
 # Where memory cannot be had the program may end as it likes, but not with 0. By these the C library has its memory.
 OF_MEMORY = {'mmap', 'mprotect', 'brk', 'mremap', 'madvise', 'memory'}
 
 # A fault that lasts is one of a disk, or of a path, or of pipes: by these only what is like the first goes on to fail.
 OF_DESCRIPTORS = set('read pread64 readv write pwrite64 writev lseek fstat ftruncate fsync fdatasync fcntl ioctl'.split())
+
+OF_SOCKETS = set('sendto sendmsg recvfrom recvmsg'.split())
 
 # What seam.c counts and has fail, in its order.
 SEAM = ('read pread64 readv recv recvfrom recvmsg recvmmsg write pwrite64 writev send sendto sendmsg sendmmsg copy_file_range sendfile'
@@ -128,6 +137,15 @@ def of(call):
     if call == 'memory':
         return ('ENOMEM',)
     return ERRORS.get(call, ()) + (('SHORT',) if call in SEAM else ())
+
+
+def can_fail_there(call, error, kind):
+    """An eventfd says nothing but EAGAIN, and the C library ends the program at an error of a netlink socket."""
+    return kind != 'netlink' and (kind != 'anon_inode:[eventfd]' or call not in OF_DESCRIPTORS or error == 'EAGAIN')
+
+
+def is_of_wrong_program(call, error):
+    return error in OF_WRONG_PROGRAMS or (call, error) in OF_WRONG_CALLS
 
 
 def is_of_seam(call, error):

@@ -147,7 +147,7 @@ class Injection:
         if self.armed and self.concerns(task):
             name = self.names.get(number, str(number))
             self.seen[name] += 1
-            if self.fails(self.seen[name]) and self.is_like_the_first(task, name, arguments[0]):
+            if self.fails(self.seen[name]) and self.can_fail(task, name, arguments[0]):
                 self.what = self.what or describe(task, name, arguments)
                 self.fired += 1
                 self.is_mute = self.is_mute or (name in ('write', 'writev') and arguments[0] == 2)
@@ -169,10 +169,13 @@ class Injection:
         except OSError:
             return False
 
-    def is_like_the_first(self, task, name, descriptor):
+    def can_fail(self, task, name, descriptor):
+        """One that lasts is of descriptors that are like the first."""
+        kind = kind_of(task, descriptor) if name in calls.OF_DESCRIPTORS | calls.OF_SOCKETS else None
+        if not calls.can_fail_there(name, self.fault.error, kind):
+            return False
         if name not in calls.OF_DESCRIPTORS or not self.fault.lasts:
             return True
-        kind = kind_of(task, descriptor)
         self.kind = self.kind or kind
         return kind == self.kind
 
@@ -181,9 +184,13 @@ class Injection:
 
 
 def kind_of(task, descriptor):
-    """`file`, or socket, pipe, anon_inode:[eventfd] and the like."""
+    """`file`, or socket, netlink, pipe, anon_inode:[eventfd] and the like."""
     try:
         link = os.readlink(f'/proc/{task}/fd/{descriptor}')
+        if link.startswith('socket:'):
+            with open(f'/proc/{task}/net/netlink', encoding='ascii') as sockets:
+                if link[len('socket:['):-1] in (line.split()[-1] for line in sockets):
+                    return 'netlink'
     except OSError:
         return 'none'
     return 'file' if link.startswith('/') else link if link.startswith('anon') else link.split(':')[0]

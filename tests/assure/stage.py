@@ -16,6 +16,8 @@ SENTENCES_OF_A_CRASH = re.compile(r'terminate called|bug: |Assertion|stack smash
                                   re.IGNORECASE)
 LISTENS = re.compile(r'(?:listening on|forwarding tcp|serving .* at \w+://) ?127\.0\.0\.1:(\d+)')
 PATIENCE_S = 25.0  # guess: ten times what the limits given to the program add up to
+OF_A_THREAD = 4  # measured: an event loop has three descriptors, and its port has one
+ESTABLISHED = '01'  # spec: proc(5), /proc/net/tcp, of the kernel's tcp_states.h
 END_S = 5.0        # guess: what is over ends within this, on a busy host
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -92,7 +94,7 @@ class End:
         eventually(lambda: LISTENS.search(self.said()) or self.has_ended(), self.stage.patience_s)
         found = LISTENS.search(self.said())
         if not found and not self.has_ended():
-            raise Finding('hang', f'{self.name} neither listens nor ends')
+            raise Finding('mute' if self.stage.is_mute() else 'hang', f'{self.name} neither listens nor ends')
         return found and found.group(1)
 
     def wait(self, within_s=None):
@@ -109,10 +111,21 @@ class End:
         return self.wait(10)
 
     def descriptors(self):
+        """Where they lead to; without sessions that live on by TCP, as they do where UDP has failed."""
+        place = f'/proc/{self.process.pid}'
         try:
-            return len(os.listdir(f'/proc/{self.process.pid}/fd'))
+            with open(f'{place}/net/tcp', encoding='ascii') as table:
+                sockets = [line.split() for line in table]
+            connected = {f'socket:[{words[9]}]' for words in sockets if words[3] == ESTABLISHED}
+            links = [os.readlink(f'{place}/fd/{each}') for each in os.listdir(f'{place}/fd')]
+            return sorted(link for link in links if link not in connected)
         except OSError:
-            return 0
+            return []
+
+    def descriptor_count(self):
+        """Without those of packets' further threads, which come when there is enough to do, and stay."""
+        there = self.descriptors()
+        return len(there) - OF_A_THREAD * max(there.count('anon_inode:[eventpoll]') - 1, 0)
 
     def last_words(self):
         return ' / '.join(self.said().strip().splitlines()[-3:])[-400:] or '(it has said nothing)'
@@ -163,6 +176,9 @@ class Stage:
             words += ['--accept-timeout', '3s' if self.quick else '15s']
         return words + (['-l', '127.0.0.1:0'] if listens else [])
 
+    def is_mute(self):
+        return self.injection is not None and self.injection.is_mute
+
     def reap(self):
         """Orphans that have come to us and are over, as init would. Returns those that are not."""
         known = {end.process.pid for end in self.ends}
@@ -184,14 +200,13 @@ class Stage:
         self.has_crashed |= crashed
         if (crashed or SENTENCES_OF_A_CRASH.search(said)) and not (may_crash and status != 0):
             raise Finding('crash', f'{end.name} ended with {status}: {end.last_words()}')
-        is_mute = self.injection is not None and self.injection.is_mute
-        if status != 0 and not said.strip() and not may_crash and not is_mute:
+        if status != 0 and not said.strip() and not may_crash and not self.is_mute():
             raise Finding('silent', f'{end.name} ended with {status} and without a word')
 
     def may_crash(self, said):
         """Where memory cannot be had; and what no kernel says may be taken for a fault of our own."""
         fault = self.injection.fault if self.injection else None
-        return fault and (fault.call in calls.OF_MEMORY or (fault.error in calls.OF_WRONG_PROGRAMS and 'bug: ' in said))
+        return fault and (fault.call in calls.OF_MEMORY or (calls.is_of_wrong_program(fault.call, fault.error) and 'bug: ' in said))
 
     def check_nothing_left(self, places):
         """All ends are over: no process, no socket and no temporary file remains of them."""

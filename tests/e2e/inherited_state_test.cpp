@@ -11,6 +11,13 @@ struct State {
 };
 std::ostream& operator<<(std::ostream& out, const State& state) { return out << state.name; }
 
+TEST(InheritedLimit, OfDescriptorsIsSaidWhereItIsTooLow) {
+  const Ran ran =
+      run({.argv = {"bash", "-c", "ulimit -n 4; exec " UDTCAT_BINARY " 127.0.0.1 9 --protect clear < /dev/null"}});
+  EXPECT_EQ(ran.status, kReadOrWriteFailed);
+  EXPECT_EQ(ran.errors, "udtcat: make an event loop: too many open files\n");
+}
+
 class InheritedState : public UdtcatTest, public testing::WithParamInterface<State> {};
 
 TEST_P(InheritedState, StopsNoPipe) {

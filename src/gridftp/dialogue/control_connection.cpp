@@ -6,21 +6,10 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/ip/udp.hpp>
 
-#include "lib/bridge/asio_conversions.hpp"
 #include "lib/core/text.hpp"
 
 namespace udtcat::gridftp {
-
-Endpoint local_address_towards(boost::asio::io_context& io, const Endpoint& peer) {
-  const auto there = bridge::to_asio(peer);
-  boost::asio::ip::udp::socket socket(io);
-  boost::system::error_code error;
-  socket.connect({there.address(), there.port()}, error);
-  const auto here = socket.local_endpoint(error);
-  return bridge::from_asio(boost::asio::ip::tcp::endpoint(here.address(), 0));
-}
 
 struct ControlConnection::State {
   State(boost::asio::io_context& context, std::shared_ptr<StreamIo> over)

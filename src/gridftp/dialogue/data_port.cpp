@@ -8,14 +8,14 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
-#include <boost/asio/io_context.hpp>
 
-#include "gridftp/dialogue/control_connection.hpp"
 #include "lib/bridge/asio_conversions.hpp"
 #include "lib/core/invariant.hpp"
 #include "lib/core/printable.hpp"
 #include "lib/core/text.hpp"
+#include "lib/core/try.hpp"
 #include "lib/net/interface_addresses.hpp"
+#include "lib/net/udp_socket.hpp"
 
 namespace udtcat::gridftp {
 
@@ -39,9 +39,8 @@ bool is_of_this_host(const Endpoint& endpoint) {
   const auto is_wanted = [&](const Endpoint& own) { return plain_address(own) == wanted; };
   if (wanted.is_loopback() || std::ranges::any_of(net::interface_addresses(), is_wanted)) return true;
   // An address is this host's if the system would send to it from that address: routes of type local have no interface.
-  boost::asio::io_context io;
-  const Endpoint towards = bridge::from_asio(boost::asio::ip::tcp::endpoint(wanted, endpoint.port()));
-  return plain_address(local_address_towards(io, towards)) == wanted;
+  const auto source = net::source_address(bridge::from_asio(boost::asio::ip::tcp::endpoint(wanted, endpoint.port())));
+  return source && plain_address(*source) == wanted;
 }
 
 constexpr std::size_t kNumbers = 6;  // spec: RFC 959 §4.1.2: four of the address, two of the port

@@ -17,6 +17,8 @@
 #include "lib/bridge/asio_conversions.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "lib/net/bind.hpp"
+#include "lib/net/udp_socket.hpp"
 #include "tool/cli/applications.hpp"
 #include "tool/run/transfer_event.hpp"
 #include "tool/status/process_resources.hpp"
@@ -65,7 +67,8 @@ Status FtpServer::listen_sealed(const std::vector<Endpoint>& locals) {
   for (const Endpoint& local : locals) {
     auto listener = sealed_stack_->listen(
         local, lifetime_.guard([this, has_key](std::shared_ptr<StreamIo> stream, const Endpoint& peer) {
-          serve(std::make_unique<ControlConnection>(io_, std::move(stream), local_address_towards(io_, peer), peer),
+          serve(std::make_unique<ControlConnection>(
+                    io_, std::move(stream), net::source_address(peer).value_or(net::wildcard(peer.family())), peer),
                 has_key);
         }));
     if (!listener) return tl::unexpected(std::move(listener.error()));

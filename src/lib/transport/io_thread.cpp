@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <future>
-#include <system_error>
+#include <stdexcept>
 #include <utility>
 
 #include <pthread.h>
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include "lib/core/invariant.hpp"
 #include "lib/core/mutex.hpp"
@@ -54,8 +55,10 @@ class IoThread::Mailbox : public std::enable_shared_from_this<Mailbox> {
 Result<std::unique_ptr<IoThread>> IoThread::start(boost::asio::io_context& owner) {
   std::unique_ptr<IoThread> made(new IoThread(owner));
   try {
+    // Asio asks for the descriptors of an event loop, and throws, when the first timer is made: it is this one.
+    const boost::asio::steady_timer first(made->io_);
     made->thread_ = std::thread([&io = made->io_] { io.run(); });
-  } catch (const std::system_error& error) {
+  } catch (const std::runtime_error& error) {
     made->stopped_ = true;
     return fail(Errc::out_of_resources, "start a thread for packets", error.what());
   }

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
+#include <boost/system/system_error.hpp>
 
 #include <udtcat/credentials.hpp>
 #include <udtcat/endpoint.hpp>
@@ -20,6 +21,7 @@
 #include "lib/core/log.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 #include "tool/cli/configuration.hpp"
 #include "tool/cli/process_setup.hpp"
 #include "tool/cli/signal_watch.hpp"
@@ -256,12 +258,17 @@ ExitStatus carry_out(const ParsedLine& line, const Words& argv, const RunContext
     const Status told = tell(invocation, std::move(candidates));
     return told ? ExitStatus::success : fails(told.error());
   }
-  if (!invocation.needs_key()) return invocation.run({}, context);
-  auto found = find_or_ask_for_credentials(invocation.options(), std::move(candidates));
-  if (!found) return fails(found.error());
-  if (!found->doubt.empty()) core::log().warn("{}", found->doubt);
-  if (!found->generated && !found->where.empty()) core::log().info("the key is {}", key_in_words(*found));
-  return invocation.run(std::move(*found), context);
+  try {
+    if (!invocation.needs_key()) return invocation.run({}, context);
+    auto found = find_or_ask_for_credentials(invocation.options(), std::move(candidates));
+    if (!found) return fails(found.error());
+    if (!found->doubt.empty()) core::log().warn("{}", found->doubt);
+    if (!found->generated && !found->where.empty()) core::log().info("the key is {}", key_in_words(*found));
+    return invocation.run(std::move(*found), context);
+  } catch (const boost::system::system_error& error) {
+    // An event loop is made where Asio first needs one; it has no other way to say that it cannot.
+    return fails({Errc::out_of_resources, "make an event loop", core::errno_text(error.code().value())});
+  }
 }
 
 }  // namespace
