@@ -13,8 +13,6 @@
 #include "lib/core/printable.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
-#include "lib/net/bind.hpp"
-#include "lib/net/udp_socket.hpp"
 #include "tool/cli/applications.hpp"
 
 namespace udtcat::gridftp {
@@ -59,8 +57,7 @@ Task<Result<std::unique_ptr<ControlClient>>> connect_sealed(boost::asio::io_cont
   UDTCAT_CO_TRY(auto addresses, co_await look_up(io, server, timeout));
   UDTCAT_CO_TRY(auto stream, co_await stack.connect(std::move(addresses)));
   const Endpoint address = stream->peer_address();
-  auto control = std::make_unique<ControlConnection>(
-      io, std::move(stream), net::source_address(address).value_or(net::wildcard(address.family())), address);
+  auto control = std::make_unique<ControlConnection>(io, std::move(stream), local_address_towards(address), address);
   co_return co_await ControlClient::begin(std::move(control), name, timeout);
 }
 

@@ -7,9 +7,15 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
+#include "lib/bridge/asio_conversions.hpp"
 #include "lib/core/text.hpp"
+#include "lib/net/interface_addresses.hpp"
 
 namespace udtcat::gridftp {
+
+Endpoint local_address_towards(const Endpoint& peer) {
+  return net::source_address(peer).value_or(bridge::from_asio({bridge::to_asio(peer).protocol(), 0}));
+}
 
 struct ControlConnection::State {
   State(boost::asio::io_context& context, std::shared_ptr<StreamIo> over)

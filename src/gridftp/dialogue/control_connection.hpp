@@ -20,6 +20,10 @@
 
 namespace udtcat::gridftp {
 
+/// Our address, without a port, that the system would send to `peer` from. Nothing is sent. The wildcard where there is
+/// no way to the peer.
+[[nodiscard]] Endpoint local_address_towards(const Endpoint& peer);
+
 /// Threads: confined to the io_context thread; one read() and one write() at a time.
 class ControlConnection {
  public:

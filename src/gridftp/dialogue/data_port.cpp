@@ -15,7 +15,6 @@
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
 #include "lib/net/interface_addresses.hpp"
-#include "lib/net/udp_socket.hpp"
 
 namespace udtcat::gridftp {
 

@@ -17,8 +17,6 @@
 #include "lib/bridge/asio_conversions.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
-#include "lib/net/bind.hpp"
-#include "lib/net/udp_socket.hpp"
 #include "tool/cli/applications.hpp"
 #include "tool/run/transfer_event.hpp"
 #include "tool/status/process_resources.hpp"
@@ -65,12 +63,10 @@ Status FtpServer::listen_sealed(const std::vector<Endpoint>& locals) {
   const bool has_key = data.session.protection != Protection::clear;  // there nothing is proved
   sealed_stack_ = make_stack(io_, data);
   for (const Endpoint& local : locals) {
-    auto listener = sealed_stack_->listen(
-        local, lifetime_.guard([this, has_key](std::shared_ptr<StreamIo> stream, const Endpoint& peer) {
-          serve(std::make_unique<ControlConnection>(
-                    io_, std::move(stream), net::source_address(peer).value_or(net::wildcard(peer.family())), peer),
-                has_key);
-        }));
+    auto listener = sealed_stack_->listen(local, lifetime_.guard([this, has_key](std::shared_ptr<StreamIo> stream,
+                                                                                 const Endpoint& peer) {
+      serve(std::make_unique<ControlConnection>(io_, std::move(stream), local_address_towards(peer), peer), has_key);
+    }));
     if (!listener) return tl::unexpected(std::move(listener.error()));
     sealed_listeners_.push_back(std::move(*listener));
   }

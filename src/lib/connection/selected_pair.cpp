@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "lib/net/udp_socket.hpp"
+#include "lib/net/interface_addresses.hpp"
 
 namespace udtcat::connection {
 

@@ -11,6 +11,9 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "lib/core/try.hpp"
+#include "lib/net/udp_socket.hpp"
+
 namespace udtcat::net {
 
 namespace {
@@ -56,6 +59,13 @@ std::vector<Endpoint> interface_addresses() {
     if (address) found.push_back(*address);
   }
   return found;
+}
+
+Result<Endpoint> source_address(const Endpoint& destination) {
+  UDTCAT_TRY(UdpSocket socket, UdpSocket::open(destination.family()));
+  UDTCAT_CHECK(socket.connect(destination));
+  UDTCAT_TRY(const Endpoint local, socket.local_endpoint());
+  return local.with_port(0);
 }
 
 }  // namespace udtcat::net

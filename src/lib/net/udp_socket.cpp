@@ -223,11 +223,4 @@ std::optional<std::size_t> interface_mtu(const Endpoint& local) {
   return largest;
 }
 
-Result<Endpoint> source_address(const Endpoint& destination) {
-  UDTCAT_TRY(UdpSocket socket, UdpSocket::open(destination.family()));
-  UDTCAT_CHECK(socket.connect(destination));
-  UDTCAT_TRY(const Endpoint local, socket.local_endpoint());
-  return local.with_port(0);
-}
-
 }  // namespace udtcat::net

@@ -69,8 +69,4 @@ void wait_readable(int descriptor, std::chrono::nanoseconds limit);
 /// The largest MTU among the interfaces that are up and carry `local`, any of the family for a wildcard.
 [[nodiscard]] std::optional<std::size_t> interface_mtu(const Endpoint& local);
 
-/// The address of this host from which packets to `destination` leave, by its routes; port 0. Nothing is sent.
-/// errors: those of UdpSocket::open() and connect()
-[[nodiscard]] Result<Endpoint> source_address(const Endpoint& destination);
-
 }  // namespace udtcat::net

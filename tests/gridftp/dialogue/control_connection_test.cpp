@@ -131,5 +131,18 @@ TEST_F(ControlConnections, FinishWhenThePeerHasEverything) {
   EXPECT_TRUE(await(io, finished));
 }
 
+Endpoint towards(const std::string& host) {
+  return local_address_towards(resolve({.host = host, .port = 9}, AddressFamily::any).value().front());
+}
+
+TEST(LocalAddress, IsTheOneThatThePeerSees) {
+  EXPECT_EQ(towards("127.0.0.1").to_string(), "127.0.0.1:0");
+  EXPECT_EQ(towards("127.0.0.2").to_string(), "127.0.0.1:0") << "of another address of this host, too";
+}
+
+TEST(LocalAddress, IsTheWildcardWhereThereIsNoWay) {
+  EXPECT_TRUE(towards("255.255.255.255").is_wildcard()) << "broadcast is not for a client that has not asked for it";
+}
+
 }  // namespace
 }  // namespace udtcat::gridftp

@@ -22,5 +22,11 @@ TEST(InterfaceAddresses, HaveTheLoopbackAmongThem) {
   EXPECT_TRUE(std::ranges::any_of(interface_addresses(), [](const Endpoint& each) { return each.is_loopback(); }));
 }
 
+TEST(SourceAddress, IsThatOfTheRoute) {
+  const auto towards_ourselves = source_address(resolve({"127.0.0.1", 9}, AddressFamily::ipv4)->front());
+  ASSERT_TRUE(towards_ourselves);
+  EXPECT_EQ(towards_ourselves->to_string(), "127.0.0.1:0");
+}
+
 }  // namespace
 }  // namespace udtcat::net

@@ -176,12 +176,6 @@ TEST(InterfaceMtu, IsLoopbacksForLoopbackAndForTheWildcard) {
   EXPECT_FALSE(interface_mtu(resolve({"192.0.2.77", 0}, AddressFamily::ipv4)->front()));
 }
 
-TEST(SourceAddress, IsThatOfTheRoute) {
-  const auto towards_ourselves = source_address(resolve({"127.0.0.1", 9}, AddressFamily::ipv4)->front());
-  ASSERT_TRUE(towards_ourselves);
-  EXPECT_EQ(towards_ourselves->to_string(), "127.0.0.1:0");
-}
-
 TEST(SystemError, SaysWhatRanOutOrWhatWasTried) {
   EXPECT_EQ(system_error(Errc::cannot_bind, "bind", EADDRINUSE).value().code, Errc::cannot_bind);
   for (const int code : {EMFILE, ENFILE, ENOMEM, ENOBUFS})
