@@ -17,7 +17,8 @@ endif()
 find_package(Threads REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED)
 find_package(ZLIB REQUIRED)
-# No exception passes through these, which are C: 0.6 MB that nobody reads.
+# No exception passes through these, which are C, as nothing that throws is given to qsort, bsearch or call_once: 0.5 MB
+# that nobody reads.
 if(UDTCAT_STATIC)
   set(directory "${PROJECT_BINARY_DIR}/without_eh_frame")
   file(MAKE_DIRECTORY "${directory}")
@@ -28,6 +29,7 @@ if(UDTCAT_STATIC)
     cmake_path(GET archive FILENAME name)
     set_target_properties(${library} PROPERTIES IMPORTED_LOCATION "${directory}/${name}" IMPORTED_LOCATION_RELEASE "${directory}/${name}")
   endforeach()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${archives})
   foreach(archive IN LISTS archives)
     cmake_path(GET archive FILENAME name)
     execute_process(COMMAND "${CMAKE_OBJCOPY}" --remove-section=.eh_frame --remove-section=.rela.eh_frame "${archive}" "${directory}/${name}"

@@ -187,12 +187,13 @@ def kind_of(task, descriptor):
     """`file`, or socket, netlink, pipe, anon_inode:[eventfd] and the like."""
     try:
         link = os.readlink(f'/proc/{task}/fd/{descriptor}')
+    except OSError:
+        return 'none'
+    with contextlib.suppress(OSError):
         if link.startswith('socket:'):
             with open(f'/proc/{task}/net/netlink', encoding='ascii') as sockets:
                 if link[len('socket:['):-1] in (line.split()[-1] for line in sockets):
                     return 'netlink'
-    except OSError:
-        return 'none'
     return 'file' if link.startswith('/') else link if link.startswith('anon') else link.split(':')[0]
 
 

@@ -125,7 +125,7 @@ class End:
     def descriptor_count(self):
         """Without those of packets' further threads, which come when there is enough to do, and stay."""
         there = self.descriptors()
-        return len(there) - OF_A_THREAD * max(there.count('anon_inode:[eventpoll]') - 1, 0)
+        return len(there) - OF_A_THREAD * min(max(there.count('anon_inode:[eventpoll]') - 1, 0), os.cpu_count())
 
     def last_words(self):
         return ' / '.join(self.said().strip().splitlines()[-3:])[-400:] or '(it has said nothing)'

@@ -33,12 +33,14 @@ address plain_address(const Endpoint& endpoint) {
 
 /// Loopback, an address of any interface, and whatever else the system routes to itself, also where an IPv4 address is
 /// written as an IPv6 one. An address that only a router translates to this host's is not known here.
-bool is_of_this_host(const Endpoint& endpoint) {
+/// errors: Errc::out_of_resources: it cannot be told
+Result<bool> is_of_this_host(const Endpoint& endpoint) {
   const address wanted = plain_address(endpoint);
   const auto is_wanted = [&](const Endpoint& own) { return plain_address(own) == wanted; };
   if (wanted.is_loopback() || std::ranges::any_of(net::interface_addresses(), is_wanted)) return true;
   // An address is this host's if the system would send to it from that address: routes of type local have no interface.
   const auto source = net::source_address(bridge::from_asio(boost::asio::ip::tcp::endpoint(wanted, endpoint.port())));
+  if (!source && source.error().code == Errc::out_of_resources) return tl::unexpected(source.error());
   return source && plain_address(*source) == wanted;
 }
 
@@ -144,7 +146,9 @@ Status may_connect(const Endpoint& target, const Endpoint& peer) {
   if (target.is_wildcard() || bridge::to_asio(target).address().is_multicast())
     return fail(Errc::bad_argument, what, "that is no host's address");
   if (target.port() < kFirstFreePort) return fail(Errc::bad_argument, what, "that port is a service's");
-  if (is_of_this_host(target) && !is_of_this_host(peer))
+  UDTCAT_TRY(const bool is_here, is_of_this_host(target));
+  UDTCAT_TRY(const bool peer_is_here, is_of_this_host(peer));
+  if (is_here && !peer_is_here)
     return fail(Errc::bad_argument, what, "that would be this host itself, not " + peer.host_to_string());
   return {};
 }
@@ -166,7 +170,9 @@ bool is_private(const Endpoint& endpoint) {
 
 Result<Endpoint> reachable_port(const Endpoint& named, const Endpoint& server) {
   const bool behind_nat = is_private(named) && !is_private(server);
-  const bool astray = is_of_this_host(named) && !is_of_this_host(server);
+  UDTCAT_TRY(const bool names_this_host, is_of_this_host(named));
+  UDTCAT_TRY(const bool server_is_here, is_of_this_host(server));
+  const bool astray = names_this_host && !server_is_here;
   const Endpoint port = behind_nat || astray || named.is_wildcard() ? server.with_port(named.port()) : named;
   UDTCAT_CHECK(may_connect(port, server));
   return port;

@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <csignal>
 #include <future>
-#include <system_error>
+#include <stdexcept>
 #include <utility>
 
 #include <boost/asio/post.hpp>
 
 #include "lib/core/duplicate.hpp"
 #include "lib/core/try.hpp"
-#include "lib/core/user_text.hpp"
 
 namespace udtcat::gridftp::xio {
 namespace {
@@ -62,22 +61,21 @@ class BlockedSignals {
 }  // namespace
 
 Result<std::unique_ptr<XioEngine>> XioEngine::start() {
-  std::unique_ptr<XioEngine> engine(new XioEngine());
-  UDTCAT_CHECK(engine->start_thread());
-  return engine;
+  try {
+    std::unique_ptr<XioEngine> engine(new XioEngine());
+    engine->start_thread();
+    return engine;
+  } catch (const std::runtime_error& error) {  // of Asio's first timer, or the thread
+    return fail(Errc::out_of_resources, "start a thread", error.what());
+  }
 }
 
 XioEngine::XioEngine()
     : io_(std::make_shared<boost::asio::io_context>(1)), work_(io_->get_executor()), timeout_(*io_), poll_(*io_) {}
 
-Status XioEngine::start_thread() {
+void XioEngine::start_thread() {
   const BlockedSignals masked;
-  try {
-    thread_ = std::thread([this] { io_->run(); });
-  } catch (const std::system_error& error) {
-    return fail(Errc::out_of_resources, "start a thread", core::errno_text(error.code().value()));
-  }
-  return {};
+  thread_ = std::thread([this] { io_->run(); });
 }
 
 XioEngine::~XioEngine() {

@@ -69,7 +69,7 @@ class XioEngine {
   using Position = std::list<Outgoing>::iterator;
 
   XioEngine();
-  [[nodiscard]] Status start_thread();
+  void start_thread();
   void connect(DialRequest request, const std::shared_ptr<XioLink>& link);
   void on_dialled(Position position, Result<std::unique_ptr<Connection>> connection);
 

@@ -34,7 +34,7 @@ FlowDialing::FlowDialing(boost::asio::io_context& io, transport::Engine& engine,
       tick_(io) {
   session_.on_flow_ended(lifetime_.guard([this] {
     for (const session::FlowProgress& flow : session_.flow_progress())
-      if (flow.broken) begin(flow.name.flow, turns_[flow.name.flow] + 1);
+      if (flow.broken) replace(flow.name.flow);
     on_traffic();
   }));
   const std::size_t least = std::clamp<std::size_t>(settings_.addresses, 1, session_.agreed().flows);
@@ -82,29 +82,51 @@ void FlowDialing::look() {
 
 void FlowDialing::replace_lost(std::span<const session::FlowProgress> flows) {
   for (const session::FlowProgress& flow : flows)
-    if (flow.broken) begin(flow.name.flow, turns_[flow.name.flow] + 1);
+    if (flow.broken) replace(flow.name.flow);
   const auto silent = watch_.look(Clock::now(), flows);
   for (const session::FlowProgress& flow : flows) {
     const bool is_silent = std::ranges::find(silent, flow.name.flow) != silent.end();
     session_.set_stalled(flow.name.flow, is_silent || flow.name.flow >= wanted_);
-    if (is_silent) begin(flow.name.flow, turns_[flow.name.flow] + 1);
+    if (is_silent) replace(flow.name.flow);
   }
   use_every_address(flows);
 }
 
 /// An address without a flow, since its uplink was lost or a dial by it was, takes one of an address that has several.
 void FlowDialing::use_every_address(std::span<const session::FlowProgress> flows) {
-  const auto now = Clock::now();
-  if (settings_.addresses < 2 || now < returns_at_) return;
+  if (settings_.addresses < 2) return;
   std::vector<std::vector<std::uint8_t>> flows_of(settings_.addresses);
   for (const session::FlowProgress& flow : flows)
     if (!flow.broken && flow.name.flow < wanted_)
       flows_of[turns_[flow.name.flow] % settings_.addresses].push_back(flow.name.flow);
-  const auto unused = std::ranges::find_if(flows_of, [](const auto& each) { return each.empty(); });
-  const auto most = std::ranges::max_element(flows_of, {}, [](const auto& each) { return each.size(); });
-  if (unused == flows_of.end() || most->size() < 2 || is_dialling(most->back())) return;
+  std::vector<std::uint8_t>& most =
+      *std::ranges::max_element(flows_of, {}, [](const auto& each) { return each.size(); });
+  if (most.size() < 2 || std::ranges::none_of(flows_of, [](const auto& each) { return each.empty(); })) {
+    returns_at_.reset();
+    return;
+  }
+  std::erase_if(most, [this](std::uint8_t flow) { return is_dialling(flow); });
+  if (!may_return() || most.empty()) return;
+  do returned_to_ = (returned_to_ + 1) % settings_.addresses;
+  while (!flows_of[returned_to_].empty());
+  begin(most.back(), returned_to_, true);
+}
+
+/// Where an address has no flow: after a pause, which is longer each time, and short again after a while without.
+bool FlowDialing::may_return() {
+  const auto now = Clock::now();
+  if (!returns_at_) {
+    if (now - returned_at_ > kMostReturnPause) {
+      return_pause_ = kLeastReturnPause;
+      return_failures_ = 0;
+    }
+    returns_at_ = now + return_pause_;
+  }
+  if (now < *returns_at_) return false;
+  returned_at_ = now;
   return_pause_ = std::min<Clock::duration>(2 * return_pause_, kMostReturnPause);
-  begin(most->back(), static_cast<std::size_t>(unused - flows_of.begin()));
+  returns_at_ = now + return_pause_;
+  return true;
 }
 
 bool FlowDialing::is_policed() {
@@ -140,12 +162,14 @@ bool FlowDialing::is_dialling(std::uint8_t flow) const {
   return std::ranges::any_of(dials_, [&](const Dial& dial) { return dial.name.flow == flow; });
 }
 
-void FlowDialing::begin(std::uint8_t flow, std::size_t turn) {
+void FlowDialing::begin(std::uint8_t flow, std::size_t turn, bool returns) {
   if (!session_.can_replace_flows() && attempts_[flow] > 0) return;
   if (is_dialling(flow) || !session_.has_room_for_flow()) return;
   session_.expect_flows();
-  returns_at_ = std::max(returns_at_, Clock::now() + return_pause_);
-  connect(dials_.emplace_back(io_, flow, turn));
+  Dial& dial = dials_.emplace_back(io_, flow, turn);
+  dial.returns = returns;
+  if (returns) dial.failures = std::min(return_failures_, kMostReturnPatience);
+  connect(dial);
 }
 
 void FlowDialing::connect(Dial& dial) {
@@ -173,11 +197,13 @@ void FlowDialing::try_again(Dial& dial, const Error& error) {
   dial.lifetime.end();
   ++dial.failures;
   const bool may_have_joined = std::exchange(dial.channel, nullptr) != nullptr;
-  if (may_have_joined && !session_.can_replace_flows()) {
+  const bool has_left = error.code != Errc::cannot_bind;
+  if (may_have_joined ? !session_.can_replace_flows() : dial.returns && !has_left) {
     dials_.remove_if([&](const Dial& each) { return &each == &dial; });
     return;
   }
-  ++dial.turn;
+  if (dial.returns) ++return_failures_;
+  dial.turn = std::exchange(dial.returns, false) ? turns_[dial.name.flow] : dial.turn + 1;
   dial.timer.expires_after(dial.pause);
   const bool is_refused = may_have_joined && !session_.has_flow(dial.name.flow);
   const auto most = is_refused ? kMostRefusedFlowPause : kMostFlowPause;

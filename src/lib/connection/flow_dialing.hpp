@@ -33,8 +33,9 @@ inline constexpr auto kLeastFlowPatience = std::chrono::milliseconds(300);  // g
 inline constexpr auto kMostFlowPatience = std::chrono::seconds(4);  // guess: two round trips of a satellite, slowly
 inline constexpr auto kMostFlowPause = std::chrono::seconds(2);     // guess: between dials into an outage
 inline constexpr auto kMostRefusedFlowPause = std::chrono::seconds(30);  // guess: it goes on to
-inline constexpr auto kLeastReturnPause = std::chrono::seconds(2);       // guess: a cable that is put back
-inline constexpr auto kMostReturnPause = std::chrono::seconds(60);  // guess: a flow that is lost again costs a second
+inline constexpr auto kLeastReturnPause = std::chrono::seconds(2);       // guess: a cable is pulled and put back
+inline constexpr auto kMostReturnPause = std::chrono::seconds(60);       // guess: a try may cost the flow half a second
+inline constexpr unsigned kMostReturnPatience = 2;  // guess: doubled so often; a satellite's handshake
 
 /// Brings further flows to one session, as many as its user wants or as help, and others in the place of those that are
 /// lost or silent.
@@ -43,8 +44,8 @@ class FlowDialing {
  public:
   struct Settings {
     std::optional<std::size_t> flows{};  ///< none: as many as help
-    std::size_t addresses = 1;           ///< that they leave from in turn: each has a flow, where the path lets it
-    std::uint64_t memory_bytes = 0;      ///< of all further flows together
+    std::size_t addresses = 0;       ///< of this host, each of which a flow is to leave from; 0: the system's choice
+    std::uint64_t memory_bytes = 0;  ///< of all further flows together
   };
   /// The statistics of the session's two ends, by which it is found whether its path has a limit for a flow.
   using StatsSource = std::function<BothEndsStats()>;
@@ -62,10 +63,11 @@ class FlowDialing {
   using Clock = std::chrono::steady_clock;
   /// A flow that is to be, and the channel that is being dialled for it.
   struct Dial {
-    Dial(boost::asio::io_context& io, std::uint8_t number, std::size_t address)
-        : name{number, 0}, turn(address), timer(io) {}
+    Dial(boost::asio::io_context& io, std::uint8_t number, std::size_t at_first)
+        : name{number, 0}, turn(at_first), timer(io) {}
     session::FlowName name;  // of the latest attempt
-    std::size_t turn;        // of its address
+    std::size_t turn;        // of the address that it leaves from
+    bool returns = false;    // of a flow that is well, to an address that has none
     boost::asio::steady_timer timer;
     Clock::duration pause{0};
     unsigned failures = 0;
@@ -80,8 +82,10 @@ class FlowDialing {
   [[nodiscard]] bool is_policed();
   void want(std::size_t flows);
   [[nodiscard]] bool is_dialling(std::uint8_t flow) const;
-  void begin(std::uint8_t flow, std::size_t turn);
+  void begin(std::uint8_t flow, std::size_t turn, bool returns = false);
+  void replace(std::uint8_t flow) { begin(flow, turns_[flow] + 1); }
   void use_every_address(std::span<const session::FlowProgress> flows);
+  [[nodiscard]] bool may_return();
   void connect(Dial& dial);
   void try_again(Dial& dial, const Error& error);
   void read_exactly(Dial& dial, std::size_t bytes, void (FlowDialing::*next)(Dial&));
@@ -100,8 +104,12 @@ class FlowDialing {
   std::optional<FlowGrowth> growth_;     // none: the user has named the number
   std::vector<std::uint32_t> attempts_;  // by flow, so far
   std::vector<std::size_t> turns_;       // by flow, of the address that it has left from
-  Clock::time_point returns_at_{};       // not before
+  // Of flows that return to an address that has none.
+  std::optional<Clock::time_point> returns_at_{};  // none: each address has a flow
+  Clock::time_point returned_at_{};
   Clock::duration return_pause_ = kLeastReturnPause;
+  unsigned return_failures_ = 0;
+  std::size_t returned_to_ = 0;
   std::list<Dial> dials_;  // one for a flow at most
   std::size_t wanted_ = 1;
   boost::asio::steady_timer tick_;

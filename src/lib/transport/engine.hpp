@@ -78,7 +78,8 @@ class Engine {
 
   struct FlowSettings {
     std::uint64_t memory_bytes = 0;  ///< TransportOptions::memory_bytes of this channel
-    std::size_t turn = 0;  ///< so many further in TransportOptions::local_addresses than async_connect()'s channel
+    /// So many further in TransportOptions::local_addresses than async_connect()'s channel; natively from that alone.
+    std::size_t turn = 0;
   };
   /// As async_connect(), for a further flow of a session: by a socket and a source port of its own, where the transport
   /// has those and the user names no port.

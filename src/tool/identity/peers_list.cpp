@@ -16,7 +16,7 @@ namespace udtcat::tool {
 
 namespace {
 
-/// README and readme are one on many a file system.
+/// README and readme are one on many a file system. Of ASCII alone.
 std::string without_case(std::string directory) {
   std::ranges::transform(directory, directory.begin(),
                          [](unsigned char each) { return static_cast<char>(std::tolower(each)); });

@@ -32,7 +32,7 @@ class FakeEngine final : public transport::Engine {
     ++connects;
     if (failures > 0) {
       --failures;
-      return boost::asio::post(io_, [handler = std::move(handler)] { handler(fail(Errc::cannot_reach, "connect")); });
+      return boost::asio::post(io_, [this, handler = std::move(handler)] { handler(fail(failure, "connect")); });
     }
     test::ChannelPair pair = acknowledging_pair(io_);
     transport::write_handshake_data(*pair.connector, handshake_data);
@@ -50,6 +50,7 @@ class FakeEngine final : public transport::Engine {
   }
 
   int failures = 0;
+  Errc failure = Errc::cannot_reach;
   int connects = 0;
   std::vector<std::size_t> turns;  // of the local addresses
   std::deque<std::unique_ptr<transport::Channel>> far_ends;
@@ -193,8 +194,31 @@ TEST_F(FlowDialingTest, LeavesFromWhereItDidIfItCannotReturnAndTriesLater) {
   EXPECT_EQ(engine.turns.back(), 1U);
 }
 
+TEST_F(FlowDialingTest, TriesEachAddressThatHasNoFlow) {
+  engine.failures = 3;
+  dial(std::nullopt, 16, 3);
+  ASSERT_TRUE(come(3));
+  ASSERT_EQ(engine.turns, (std::vector<std::size_t>{1, 2, 2, 3, 3})) << "all leave from the first";
+  engine.failures = 1;
+  ASSERT_TRUE(dialled(8));
+  engine.turns.erase(engine.turns.begin(), engine.turns.begin() + 5);
+  EXPECT_EQ(engine.turns, (std::vector<std::size_t>{1, 3, 2})) << "not the second again and again";
+}
+
+TEST_F(FlowDialingTest, LeavesAFlowInPeaceWhoseNewAddressIsNotHere) {
+  engine.failures = 1;
+  dial(std::nullopt, 16, 2);
+  ASSERT_TRUE(come(2));
+  engine.failures = 1;
+  engine.failure = Errc::cannot_bind;
+  ASSERT_TRUE(dialled(3));
+  EXPECT_EQ(joins.back(), (FlowName{1, 2})) << "nothing has left, so nobody has taken it";
+  ASSERT_TRUE(dialled(4)) << "later again";
+  EXPECT_EQ(engine.turns, (std::vector<std::size_t>{1, 2, 1, 1}));
+}
+
 TEST_F(FlowDialingTest, KeepsAnOnlyFlowWhereItIs) {
-  dial(1, 16, 2);
+  dial(std::nullopt, 1, 2);
   EXPECT_FALSE(dialled(1, 500ms));
 }
 

@@ -267,8 +267,11 @@ class NativeEngine final : public Engine {
   /// A flow's own. What is known of the path is the first one's.
   Result<UdpPort*> flow_port(const Endpoint& peer, const FlowSettings& settings) {
     close_idle_ports();
-    std::size_t turn = first_turn_ + settings.turn;
+    const std::size_t wanted = first_turn_ + settings.turn;
+    std::size_t turn = wanted;
     UDTCAT_TRY(UdpPort* const port, dialling_port(peer, turn, options_.dialling_port));
+    if (turn != wanted)
+      return fail(Errc::cannot_bind, "leave for " + peer.host_to_string(), "that address is not here");
     port->share_memory([memory_bytes = settings.memory_bytes](std::size_t) { return memory_bytes; });
     flow_ports_.push_back(port);
     return port;
