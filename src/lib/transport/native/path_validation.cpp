@@ -112,9 +112,8 @@ bool PathValidation::on_response(const Endpoint& from, std::span<const std::byte
   const auto proof = proof_of(asked->nonce, tokens_.peers, tokens_.ours);
   if (!proof || number_at(body, 2) != proof) return false;
   const bool was_tried = tries(from);
-  previous_ = was_tried ? std::optional(peer_) : std::nullopt;
   if (was_tried) candidate_.reset();
-  peer_ = asked->address;
+  previous_ = Previous{.address = std::exchange(peer_, asked->address), .left_by_peer = !was_tried};
   local_ = asked->local;
   challenges_.clear();
   return true;

@@ -16,7 +16,8 @@ namespace udtcat::transport::native {
 
 /// A packet from a new address is answered with a challenge, and counts for nothing else. The peer alone can respond:
 /// it knows both tokens, which are never sent after the handshake, and receives at that address. A plain UDT4 peer
-/// never moves.
+/// never moves. Packets from the address that the peer has left still count: the peer moves a round trip later, and its
+/// last ACK may be the only one of all that is in flight. They are answered with a challenge, since it may be back.
 /// A challenge is responded to only where it comes from the peer's address, or from one that try_address() was given: a
 /// challenge that a third host relays is of no use to it.
 /// try_address() moves the connection to another path: keep-alives go there until the peer challenges this end from
@@ -51,9 +52,14 @@ class PathValidation {
   /// A challenge has come from `from`.
   /// returns   whether try_address() was given it: the peer is to prove that it is there
   [[nodiscard]] bool on_challenge_from(const Endpoint& from);
-  /// Whether packets count from there, beside peer(): it was the peer's before this end moved, or the peer moves there.
+  /// Whether packets count from there, beside peer(): it was the peer's before the move, or the peer moves there.
   [[nodiscard]] bool takes_from(const Endpoint& from) const {
-    return (previous_ && *previous_ == from) || (candidate_ && candidate_->challenged && candidate_->address == from);
+    return (previous_ && previous_->address == from) ||
+           (candidate_ && candidate_->challenged && candidate_->address == from);
+  }
+  /// Whether the peer may have moved there: a packet from there is answered with a challenge.
+  [[nodiscard]] bool may_be_at(const Endpoint& from) const {
+    return !takes_from(from) || (previous_ && previous_->address == from && previous_->left_by_peer);
   }
   /// A packet has come from `from`, which is not peer().  returns   a challenge to send there; none: not now
   /// is_challenge   itself: where `from` has been challenged it is not again, or both ends did it for ever
@@ -94,7 +100,11 @@ class PathValidation {
     bool challenged = false;  // by the peer, or somebody in its place
   };
   std::optional<Candidate> candidate_;
-  std::optional<Endpoint> previous_;
+  struct Previous {
+    Endpoint address;
+    bool left_by_peer;  // or by this end, that tried another
+  };
+  std::optional<Previous> previous_;
   std::optional<std::uint64_t> question_;  // its nonce
 };
 

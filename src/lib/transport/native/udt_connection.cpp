@@ -120,11 +120,11 @@ bool UdtConnection::take_from_other_address(TimePoint now, std::span<const std::
   const bool is_challenge = is_extension(packet, Extension::path_challenge);
   const bool is_tried = is_challenge && path_.on_challenge_from(from);
   if (is_tried) handle_control(now, packet, from);  // the response first: by it the peer moves there
-  if (!is_tried && path_.takes_from(from))
-    return !is_control(packet) || decode_control_header(packet).type != ControlType::user;
-  if (auto challenge = path_.on_other_address(now, from, to, is_challenge && !is_tried))
-    queue(std::move(*challenge), from);
-  return false;
+  if (is_tried || path_.may_be_at(from))
+    if (auto challenge = path_.on_other_address(now, from, to, is_challenge && !is_tried))
+      queue(std::move(*challenge), from);
+  const bool is_user = is_control(packet) && decode_control_header(packet).type == ControlType::user;
+  return path_.takes_from(from) && !is_user;
 }
 
 /// Where only the port is another, a NAT has lost its mapping, and the path is the same.

@@ -39,6 +39,14 @@ TEST_F(PathValidationTest, FollowsThePeerThatRespondsToItsChallenge) {
   EXPECT_FALSE(watch.on_response(elsewhere, answer)) << "once";
 }
 
+TEST_F(PathValidationTest, TakesWhatComesFromWhereThePeerWasAndAsksWhetherItIsBack) {
+  const auto answer = answered(challenge(kStart));
+  ASSERT_TRUE(watch.on_response(elsewhere, answer));
+  EXPECT_TRUE(watch.takes_from(home));
+  EXPECT_TRUE(watch.may_be_at(home));
+  EXPECT_FALSE(watch.takes_from(elsewhere.with_port(2001)));
+}
+
 TEST_F(PathValidationTest, MovesToAnAddressThatItTriesWhenThePeerHasProvedThatItIsThere) {
   watch.try_address(kStart, elsewhere);
   EXPECT_TRUE(watch.poll_try(kStart) == elsewhere);
@@ -52,6 +60,7 @@ TEST_F(PathValidationTest, MovesToAnAddressThatItTriesWhenThePeerHasProvedThatIt
   EXPECT_TRUE(watch.on_response(elsewhere, answer));
   EXPECT_TRUE(watch.peer() == elsewhere);
   EXPECT_TRUE(watch.takes_from(home)) << "what is under way still counts";
+  EXPECT_FALSE(watch.may_be_at(home)) << "this end has left it";
   EXPECT_FALSE(watch.poll_try(kStart + 10s));
 }
 
