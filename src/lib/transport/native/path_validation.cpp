@@ -113,7 +113,8 @@ bool PathValidation::on_response(const Endpoint& from, std::span<const std::byte
   if (!proof || number_at(body, 2) != proof) return false;
   const bool was_tried = tries(from);
   if (was_tried) candidate_.reset();
-  previous_ = Previous{.address = std::exchange(peer_, asked->address), .left_by_peer = !was_tried};
+  left_by_peer_ = !was_tried;
+  previous_ = std::exchange(peer_, asked->address);
   local_ = asked->local;
   challenges_.clear();
   return true;
