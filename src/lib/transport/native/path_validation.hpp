@@ -54,11 +54,11 @@ class PathValidation {
   [[nodiscard]] bool on_challenge_from(const Endpoint& from);
   /// Whether packets count from there, beside peer(): it was the peer's before the move, or the peer moves there.
   [[nodiscard]] bool takes_from(const Endpoint& from) const {
-    return (previous_ && *previous_ == from) || (candidate_ && candidate_->challenged && candidate_->address == from);
+    return previous_ == from || (candidate_ && candidate_->challenged && candidate_->address == from);
   }
   /// Whether the peer may have moved there: a packet from there is answered with a challenge.
   [[nodiscard]] bool may_be_at(const Endpoint& from) const {
-    return !takes_from(from) || (left_by_peer_ && *previous_ == from);
+    return !takes_from(from) || (left_by_peer_ && previous_ == from);
   }
   /// A packet has come from `from`, which is not peer().  returns   a challenge to send there; none: not now
   /// is_challenge   itself: where `from` has been challenged it is not again, or both ends did it for ever
