@@ -106,7 +106,7 @@ void FlowDialing::use_every_address(std::span<const session::FlowProgress> flows
     return;
   }
   std::erase_if(most, [this](std::uint8_t flow) { return is_dialling(flow); });
-  if (!may_return() || most.empty()) return;
+  if (most.empty() || !may_return()) return;
   do returned_to_ = (returned_to_ + 1) % settings_.addresses;
   while (!flows_of[returned_to_].empty());
   begin(most.back(), returned_to_, true);

@@ -55,7 +55,7 @@ class IoThread::Mailbox : public std::enable_shared_from_this<Mailbox> {
 Result<std::unique_ptr<IoThread>> IoThread::start(boost::asio::io_context& owner) {
   std::unique_ptr<IoThread> made(new IoThread(owner));
   try {
-    // Asio asks for the descriptors of an event loop, and throws, when the first timer is made: it is this one.
+    // The first timer makes Asio ask for the descriptors of an event loop, and throw where there are none.
     const boost::asio::steady_timer first(made->io_);
     made->thread_ = std::thread([&io = made->io_] { io.run(); });
   } catch (const std::runtime_error& error) {
