@@ -19,8 +19,8 @@ constexpr std::size_t kOverheadBytes = 48;  // spec: udt4.md §1: 44 of headers,
 
 }  // namespace
 
-bool PathEstimator::on_small_rtt(const SmallRtt& rtt) {
-  if (rtt_.measured()) return false;
+bool PathEstimator::on_small_rtt(TimePoint now, const SmallRtt& rtt) {
+  if (rtt_.measured() || !has_carried(now - rtt.value)) return false;
   rtt_.on_sample(rtt.value);
   largest_answered_bytes_ = std::max(rtt.bytes / 2, kOverheadBytes) - kOverheadBytes;
   return true;
@@ -28,7 +28,7 @@ bool PathEstimator::on_small_rtt(const SmallRtt& rtt) {
 
 void PathEstimator::on_report(TimePoint now, std::uint32_t now_us, const ExtendedReport& report) {
   const Duration age = std::chrono::microseconds(now_us - report.echo_us - report.delay_us);
-  if (age >= kOldestEcho) return;
+  if (age >= kOldestEcho || !has_carried(now - age)) return;
   rtt_.on_sample(age);
   if (report.arrived_us) reverse_delay_.on_ack(now, report.echo_us, *report.arrived_us, age, *rtt_.minimum());
 }

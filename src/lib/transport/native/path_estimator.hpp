@@ -27,9 +27,14 @@ struct SmallRtt {
 /// Threads: unsynchronised; time is a parameter.
 class PathEstimator {
  public:
+  PathEstimator() = default;
+  explicit PathEstimator(TimePoint begins_at) : begins_at_(begins_at) {}
+
+  /// Whether what left at `sent_at` went by this path, and tells of it.
+  [[nodiscard]] bool has_carried(TimePoint sent_at) const { return sent_at >= begins_at_; }
   void on_rtt(Duration sample) { rtt_.on_sample(sample); }
   /// Taken as the first sample only: a later one, of data, is worth more.  returns   whether it was
-  bool on_small_rtt(const SmallRtt& rtt);
+  bool on_small_rtt(TimePoint now, const SmallRtt& rtt);
   /// now_us   by the clock of our timestamps
   void on_report(TimePoint now, std::uint32_t now_us, const ExtendedReport& report);
   /// A packet of so many bytes of payload was the newest that an ACK spoke of.
@@ -60,6 +65,7 @@ class PathEstimator {
   }
   [[nodiscard]] Duration share_of_rtt(std::size_t bytes) const;
 
+  TimePoint begins_at_;  // before all packets, where it is the first path
   RttEstimator rtt_;
   ReversePathDelay reverse_delay_;
   BitRate best_rate_;                       // of all samples; zero: none with enough to send

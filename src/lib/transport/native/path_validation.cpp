@@ -106,7 +106,7 @@ std::optional<ControlMessage> PathValidation::on_challenge(std::span<const std::
   return message_of(Extension::path_response, {*nonce, *proof});
 }
 
-bool PathValidation::on_response(const Endpoint& from, std::span<const std::byte> body) {
+bool PathValidation::on_response(TimePoint now, const Endpoint& from, std::span<const std::byte> body) {
   const auto asked = std::ranges::find(challenges_, from, &Challenge::address);
   if (asked == challenges_.end() || number_at(body, 0) != asked->nonce) return false;
   const auto proof = proof_of(asked->nonce, tokens_.peers, tokens_.ours);
@@ -115,6 +115,7 @@ bool PathValidation::on_response(const Endpoint& from, std::span<const std::byte
   if (was_tried) candidate_.reset();
   left_by_peer_ = !was_tried;
   previous_ = std::exchange(peer_, asked->address);
+  previous_until_ = now + kAnswerPatience;
   local_ = asked->local;
   challenges_.clear();
   return true;

@@ -16,8 +16,9 @@ namespace udtcat::transport::native {
 
 /// A packet from a new address is answered with a challenge, and counts for nothing else. The peer alone can respond:
 /// it knows both tokens, which are never sent after the handshake, and receives at that address. A plain UDT4 peer
-/// never moves. Packets from the address that the peer has left still count: the peer moves a round trip later, and its
-/// last ACK may be the only one of all that is in flight. They are answered with a challenge, since it may be back.
+/// never moves.
+/// The peer sends from its previous address until the response reaches it: for two seconds what comes from there counts,
+/// too, and is challenged, since the peer may be back.
 /// A challenge is responded to only where it comes from the peer's address, or from one that try_address() was given: a
 /// challenge that a third host relays is of no use to it.
 /// try_address() moves the connection to another path: keep-alives go there until the peer challenges this end from
@@ -53,12 +54,12 @@ class PathValidation {
   /// returns   whether try_address() was given it: the peer is to prove that it is there
   [[nodiscard]] bool on_challenge_from(const Endpoint& from);
   /// Whether packets count from there, beside peer(): it was the peer's before the move, or the peer moves there.
-  [[nodiscard]] bool takes_from(const Endpoint& from) const {
-    return previous_ == from || (candidate_ && candidate_->challenged && candidate_->address == from);
+  [[nodiscard]] bool takes_from(TimePoint now, const Endpoint& from) const {
+    return is_previous(now, from) || (candidate_ && candidate_->challenged && candidate_->address == from);
   }
-  /// Whether the peer may have moved there: a packet from there is answered with a challenge.
-  [[nodiscard]] bool may_be_at(const Endpoint& from) const {
-    return !takes_from(from) || (left_by_peer_ && previous_ == from);
+  /// Whether a packet from there, which is not peer(), is answered with a challenge: the peer may be there now.
+  [[nodiscard]] bool is_to_be_challenged(TimePoint now, const Endpoint& from) const {
+    return !takes_from(now, from) || (left_by_peer_ && is_previous(now, from));
   }
   /// A packet has come from `from`, which is not peer().  returns   a challenge to send there; none: not now
   /// is_challenge   itself: where `from` has been challenged it is not again, or both ends did it for ever
@@ -68,7 +69,7 @@ class PathValidation {
   /// A challenge of the peer, from its address.  returns   the response; none: it is no challenge
   [[nodiscard]] std::optional<ControlMessage> on_challenge(std::span<const std::byte> body) const;
   /// A response has come from `from`.  returns   whether `from` is the peer's from now on
-  [[nodiscard]] bool on_response(const Endpoint& from, std::span<const std::byte> body);
+  [[nodiscard]] bool on_response(TimePoint now, const Endpoint& from, std::span<const std::byte> body);
 
   /// A challenge for the path in use; the same until it is responded to. None: the system has no random bytes.
   [[nodiscard]] std::optional<ControlMessage> question();
@@ -99,8 +100,12 @@ class PathValidation {
     bool challenged = false;  // by the peer, or somebody in its place
   };
   std::optional<Candidate> candidate_;
+  [[nodiscard]] bool is_previous(TimePoint now, const Endpoint& from) const {
+    return now < previous_until_ && previous_ == from;
+  }
   std::optional<Endpoint> previous_;
-  bool left_by_peer_ = false;              // previous_; or by this end, that tried another
+  TimePoint previous_until_;
+  bool left_by_peer_ = false;              // whether the peer left previous_; false: this end did
   std::optional<std::uint64_t> question_;  // its nonce
 };
 

@@ -120,11 +120,11 @@ bool UdtConnection::take_from_other_address(TimePoint now, std::span<const std::
   const bool is_challenge = is_extension(packet, Extension::path_challenge);
   const bool is_tried = is_challenge && path_.on_challenge_from(from);
   if (is_tried) handle_control(now, packet, from);  // the response first: by it the peer moves there
-  if (is_tried || path_.may_be_at(from))
+  if (is_tried || path_.is_to_be_challenged(now, from))
     if (auto challenge = path_.on_other_address(now, from, to, is_challenge && !is_tried))
       queue(std::move(*challenge), from);
   const bool is_user = is_control(packet) && decode_control_header(packet).type == ControlType::user;
-  return path_.takes_from(from) && !is_user;
+  return path_.takes_from(now, from) && !is_user;
 }
 
 /// Where only the port is another, a NAT has lost its mapping, and the path is the same.
@@ -202,7 +202,7 @@ void UdtConnection::handle_extension(TimePoint now, const ControlHeader& header,
     case Extension::path_response: {
       if (fallback_ && from == path_.peer() && path_.on_answer(body)) return fallback_->on_answered(path_);
       const Endpoint before = path_.peer();
-      if (!path_.on_response(from, body)) return;
+      if (!path_.on_response(now, from, body)) return;
       last_heard_ = now;
       return on_moved(now, before);
     }

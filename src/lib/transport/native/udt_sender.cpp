@@ -332,7 +332,8 @@ void UdtSender::note_delivery(TimePoint now, const std::optional<SentPacket>& ne
   if (rtt().measured()) event.rtt = path_.forward_rtt();
   event.least_rtt = rtt().minimum();
   if (newest) {
-    if (!had_waited) event.rate = delivery_.sample(now, newest->sent_at, newest->snapshot);
+    if (!had_waited && path_.has_carried(newest->sent_at))
+      event.rate = delivery_.sample(now, newest->sent_at, newest->snapshot);
     if (newest->sends == 1) event.newest_sent_at = newest->sent_at;
     if (newest->bytes >= payload_bytes_) large_delivered_at_ = now;
   }
@@ -437,7 +438,7 @@ Duration UdtSender::answer_time() const {
 }
 
 void UdtSender::note_small_rtt(TimePoint now, const SmallRtt& rtt) {
-  if (path_.on_small_rtt(rtt) && probe_.state() != ProbeTimeout::State::idle) arm_probe(now);
+  if (path_.on_small_rtt(now, rtt) && probe_.state() != ProbeTimeout::State::idle) arm_probe(now);
 }
 
 bool UdtSender::suspects_black_hole(TimePoint now, std::size_t payload_bytes) const {
@@ -456,7 +457,7 @@ void UdtSender::set_payload_bytes(std::size_t payload_bytes) {
 
 void UdtSender::on_new_path(TimePoint now) {
   counters_.on_new_path();
-  path_ = PathEstimator();
+  path_ = PathEstimator(now);
   echoes_.clear();
   copies_.clear();
   rate_.on_new_path(now, payload_bytes_);

@@ -19,8 +19,8 @@ RateSample sample_of(std::uint64_t bytes, Duration interval, bool app_limited = 
 
 TEST(PathEstimator, TakesARoundTripOfSmallPacketsForTheFirstAlone) {
   PathEstimator path;
-  EXPECT_TRUE(path.on_small_rtt({20ms, 200}));
-  EXPECT_FALSE(path.on_small_rtt({1ms, 200}));
+  EXPECT_TRUE(path.on_small_rtt(kStart, {20ms, 200}));
+  EXPECT_FALSE(path.on_small_rtt(kStart, {1ms, 200}));
   EXPECT_EQ(path.rtt().latest(), 20ms);
 }
 
@@ -30,6 +30,15 @@ TEST(PathEstimator, TakesTheAgeOfTheEchoedTimestampForARoundTrip) {
   EXPECT_EQ(path.rtt().latest(), 45ms);
   path.on_report(kStart, 0, {.echo_us = 61'000'000});
   EXPECT_EQ(path.rtt().samples(), 1U) << "an age of an hour and more";
+}
+
+TEST(PathEstimator, TakesNothingOfWhatLeftByThePathBefore) {
+  PathEstimator path(kStart);
+  EXPECT_FALSE(path.on_small_rtt(kStart + 10ms, {20ms, 200}));
+  path.on_report(kStart + 10ms, 100'000, {.echo_us = 80'000});
+  EXPECT_FALSE(path.rtt().measured());
+  path.on_report(kStart + 20ms, 110'000, {.echo_us = 95'000});
+  EXPECT_EQ(path.rtt().latest(), 15ms);
 }
 
 TEST(PathEstimator, LeavesTheQueueOfAcksOutOfTheForwardRoundTrip) {
@@ -74,7 +83,7 @@ TEST(PathEstimator, BoundsTheWireTimeByTheRoundTripThatAPacketHadAPartIn) {
 TEST(PathEstimator, WaitsLongerForTheAnswerToAPacketLargerThanAnyAnswered) {
   PathEstimator path;
   EXPECT_EQ(path.answer_time(kUnknownRate, kEstimatedPayload, 0), 1s);
-  path.on_small_rtt({20ms, 192});  // of two packets with 48 bytes of payload each
+  path.on_small_rtt(kStart, {20ms, 192});  // of two packets with 48 bytes of payload each
   EXPECT_EQ(path.answer_time(kUnknownRate, kEstimatedPayload, 48), path.rtt().timeout());
   EXPECT_EQ(path.answer_time(kUnknownRate, kEstimatedPayload, 48 + 96), path.rtt().timeout() + 10ms);
 }

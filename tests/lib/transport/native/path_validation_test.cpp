@@ -33,50 +33,51 @@ class PathValidationTest : public testing::Test {
 TEST_F(PathValidationTest, FollowsThePeerThatRespondsToItsChallenge) {
   const auto answer = answered(challenge(kStart));
   EXPECT_TRUE(watch.peer() == home);
-  EXPECT_TRUE(watch.on_response(elsewhere, answer));
+  EXPECT_TRUE(watch.on_response(kStart, elsewhere, answer));
   EXPECT_TRUE(watch.peer() == elsewhere);
   EXPECT_TRUE(watch.local() == here);
-  EXPECT_FALSE(watch.on_response(elsewhere, answer)) << "once";
+  EXPECT_FALSE(watch.on_response(kStart, elsewhere, answer)) << "once";
 }
 
 TEST_F(PathValidationTest, TakesWhatComesFromWhereThePeerWasAndAsksWhetherItIsBack) {
   const auto answer = answered(challenge(kStart));
-  ASSERT_TRUE(watch.on_response(elsewhere, answer));
-  EXPECT_TRUE(watch.takes_from(home));
-  EXPECT_TRUE(watch.may_be_at(home));
-  EXPECT_FALSE(watch.takes_from(elsewhere.with_port(2001)));
+  ASSERT_TRUE(watch.on_response(kStart, elsewhere, answer));
+  EXPECT_TRUE(watch.takes_from(kStart, home));
+  EXPECT_TRUE(watch.is_to_be_challenged(kStart, home));
+  EXPECT_FALSE(watch.takes_from(kStart, elsewhere.with_port(2001)));
+  EXPECT_FALSE(watch.takes_from(kStart + 2s, home)) << "another may have that address by then";
 }
 
 TEST_F(PathValidationTest, MovesToAnAddressThatItTriesWhenThePeerHasProvedThatItIsThere) {
   watch.try_address(kStart, elsewhere);
   EXPECT_TRUE(watch.poll_try(kStart) == elsewhere);
-  EXPECT_FALSE(watch.takes_from(elsewhere));
+  EXPECT_FALSE(watch.takes_from(kStart, elsewhere));
   EXPECT_FALSE(watch.challenge_of_try(kStart)) << "nobody has been heard there";
   EXPECT_FALSE(watch.on_challenge_from(here));
   EXPECT_TRUE(watch.on_challenge_from(elsewhere));
-  EXPECT_TRUE(watch.takes_from(elsewhere));
+  EXPECT_TRUE(watch.takes_from(kStart, elsewhere));
   EXPECT_TRUE(watch.peer() == home) << "a challenge is easily forged";
   const auto answer = answered(body_of(watch.challenge_of_try(kStart)->words));
-  EXPECT_TRUE(watch.on_response(elsewhere, answer));
+  EXPECT_TRUE(watch.on_response(kStart, elsewhere, answer));
   EXPECT_TRUE(watch.peer() == elsewhere);
-  EXPECT_TRUE(watch.takes_from(home)) << "what is under way still counts";
-  EXPECT_FALSE(watch.may_be_at(home)) << "this end has left it";
+  EXPECT_TRUE(watch.takes_from(kStart, home)) << "what is under way still counts";
+  EXPECT_FALSE(watch.is_to_be_challenged(kStart, home)) << "this end has left it";
   EXPECT_FALSE(watch.poll_try(kStart + 10s));
 }
 
 TEST_F(PathValidationTest, IgnoresAResponseFromAnAddressThatWasNotChallenged) {
   const auto answer = answered(challenge(kStart));
-  EXPECT_FALSE(watch.on_response(elsewhere.with_port(2001), answer));
+  EXPECT_FALSE(watch.on_response(kStart, elsewhere.with_port(2001), answer));
   EXPECT_TRUE(watch.peer() == home);
 }
 
 TEST_F(PathValidationTest, IgnoresAResponseUnderOtherTokens) {
   PathValidation other{here, std::nullopt, {222, 112}};
-  EXPECT_FALSE(watch.on_response(elsewhere, answered_by(other, challenge(kStart))));
+  EXPECT_FALSE(watch.on_response(kStart, elsewhere, answered_by(other, challenge(kStart))));
 }
 
 TEST_F(PathValidationTest, IgnoresItsOwnResponseSentBack) {
-  EXPECT_FALSE(watch.on_response(elsewhere, answered_by(watch, challenge(kStart))));
+  EXPECT_FALSE(watch.on_response(kStart, elsewhere, answered_by(watch, challenge(kStart))));
 }
 
 TEST_F(PathValidationTest, EndsAnExchangeOfChallenges) {
@@ -105,7 +106,7 @@ TEST_F(PathValidationTest, ChallengesAnAddressAFewTimesASecond) {
 TEST_F(PathValidationTest, TakesAResponseThatComesAfterTheNextChallenge) {
   const auto answer = answered(challenge(kStart));
   challenge(kStart + 50ms);
-  EXPECT_TRUE(watch.on_response(elsewhere, answer)) << "on a long path";
+  EXPECT_TRUE(watch.on_response(kStart, elsewhere, answer)) << "on a long path";
 }
 
 TEST_F(PathValidationTest, ChallengesEachAddressWithItsOwnNonce) {
@@ -132,7 +133,7 @@ TEST_F(PathValidationTest, FollowsThePeerWhileAnotherHostSendsPackets) {
   for (TimePoint now = kStart; now < kStart + 1s; now += 1ms)
     for (std::uint16_t port = 3000; port < 3100; ++port)
       std::ignore = watch.on_other_address(now, elsewhere.with_port(port), here);
-  EXPECT_TRUE(watch.on_response(elsewhere, answer));
+  EXPECT_TRUE(watch.on_response(kStart, elsewhere, answer));
 }
 
 TEST_F(PathValidationTest, ChallengesFewAddressesAtATime) {
@@ -146,16 +147,16 @@ TEST_F(PathValidationTest, ChallengesFewAddressesAtATime) {
 
 TEST_F(PathValidationTest, IgnoresAResponseWithoutAChallenge) {
   const std::vector<std::uint32_t> words{0, 0, 0, 111};
-  EXPECT_FALSE(watch.on_response(home, body_of(words)));
+  EXPECT_FALSE(watch.on_response(kStart, home, body_of(words)));
 }
 
 TEST_F(PathValidationTest, TakesAnyDamagedPacket) {
   const auto asked = challenge(kStart);
   for_each_damage(asked, [&](const auto& body) {
     const auto answer = peer.on_challenge(body);
-    EXPECT_TRUE(!answer || !watch.on_response(elsewhere, body_of(answer->words)));
+    EXPECT_TRUE(!answer || !watch.on_response(kStart, elsewhere, body_of(answer->words)));
   });
-  for_each_damage(answered(asked), [&](const auto& body) { EXPECT_FALSE(watch.on_response(elsewhere, body)); });
+  for_each_damage(answered(asked), [&](const auto& body) { EXPECT_FALSE(watch.on_response(kStart, elsewhere, body)); });
 }
 
 }  // namespace
