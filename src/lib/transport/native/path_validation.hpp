@@ -17,8 +17,8 @@ namespace udtcat::transport::native {
 /// A packet from a new address is answered with a challenge, and counts for nothing else. The peer alone can respond:
 /// it knows both tokens, which are never sent after the handshake, and receives at that address. A plain UDT4 peer
 /// never moves.
-/// The peer sends from its previous address until the response reaches it: for two seconds what comes from there counts,
-/// too, and is challenged, since the peer may be back.
+/// The peer sends from its previous address until the response reaches it: for two seconds what comes from there
+/// counts, too, and is challenged, since the peer may be back.
 /// A challenge is responded to only where it comes from the peer's address, or from one that try_address() was given: a
 /// challenge that a third host relays is of no use to it.
 /// try_address() moves the connection to another path: keep-alives go there until the peer challenges this end from
