@@ -18,7 +18,7 @@ namespace udtcat::transport::native {
 /// it knows both tokens, which are never sent after the handshake, and receives at that address. A plain UDT4 peer
 /// never moves.
 /// The peer sends from its previous address until the response reaches it: for two seconds what comes from there
-/// counts, too, and is challenged, since the peer may be back.
+/// counts, too. The end whose peer has moved challenges it, since the peer may be back.
 /// A challenge is responded to only where it comes from the peer's address, or from one that try_address() was given: a
 /// challenge that a third host relays is of no use to it.
 /// try_address() moves the connection to another path: keep-alives go there until the peer challenges this end from
@@ -90,6 +90,9 @@ class PathValidation {
     TimePoint at;
   };
   [[nodiscard]] Challenge* challenge_of(TimePoint now, const Endpoint& from, bool is_challenge);
+  [[nodiscard]] bool is_previous(TimePoint now, const Endpoint& from) const {
+    return now < previous_until_ && previous_ == from;
+  }
 
   std::vector<Challenge> challenges_;
   struct Candidate {
@@ -100,10 +103,7 @@ class PathValidation {
     bool challenged = false;  // by the peer, or somebody in its place
   };
   std::optional<Candidate> candidate_;
-  [[nodiscard]] bool is_previous(TimePoint now, const Endpoint& from) const {
-    return now < previous_until_ && previous_ == from;
-  }
-  std::optional<Endpoint> previous_;
+  Endpoint previous_;
   TimePoint previous_until_;
   bool left_by_peer_ = false;              // whether the peer left previous_; false: this end did
   std::optional<std::uint64_t> question_;  // its nonce
