@@ -16,9 +16,11 @@
  * FAULT -DFAULT_CLOSES_FIRST
  * FAULT -DFAULT_LINE_IS_INHERITED
  * FAULT -DFAULT_RECEIPT_BEFORE_STATUS
+ * RUNS Keeper.DoesWhatItsModelDoes
  *
  * Bounds: one other member of the group, of the command's own user.
  * With -DKEEPER_IS_KILLED somebody kills the keeper: only what does not need it is claimed (ADR-0023).
+ * In runs, what processes do by themselves is done at once, and what a step comes to is seen behind it.
  */
 #define NOT_YET 0
 #define FORKED 1  /* be_child(): it has copies of all that we have open */
@@ -26,11 +28,11 @@
 #define RUNS 3    /* its program runs: the copies are closed */
 #define ENDED 4
 
-mtype = {
-  we_fork, it_names_its_group, it_executes, member_begins, command_succeeds, command_fails, member_ends, we_reap, keeper_hears_name,
-  keeper_hears_end, keeper_kills, keeper_ends, keeper_is_killed, all_is_taken, we_end_input, stream_is_aborted,
+#define STEPS \
+  we_fork, it_names_its_group, it_executes, member_begins, command_succeeds, command_fails, member_ends, we_reap, keeper_hears_name, \
+  keeper_hears_end, keeper_kills, keeper_ends, keeper_is_killed, all_is_taken, we_end_input, stream_is_aborted, \
   we_kill_the_group, we_are_killed, our_pipe_closes, our_spare_closes, our_line_closes, it_has_status
-};
+mtype = { STEPS };
 mtype did;
 
 /* Us. */
@@ -60,10 +62,35 @@ bit knows_group;
 bit keeper_has_killed;
 bit keeper_was_killed;
 
-#define NAME_STEPS skip
 #define sees_end (!our_pipe && !our_spare && !its_pipe && !keeper_pipe)
 #define line_has_ended (!our_line && !its_line && !said_name && !said_end)
 #define group_lives ((command > NOT_YET && command < ENDED) || member)
+
+/* What nobody has to be asked for. */
+#define MAY_REAP (we_live && command == ENDED && !reaped)
+#define MAY_LET_GO (we_live && reaped && !group_lives && our_line)
+#define MAY_HEAR_NAME (keeper && !knows_group && said_name)
+#define MAY_HEAR_END (keeper && knows_group && said_end)
+#define MAY_KILL (keeper && knows_group && line_has_ended && !keeper_has_killed)
+#define KEEPER_MAY_END (keeper && line_has_ended && (keeper_has_killed || !knows_group))
+#define MAY_CLOSE (!we_live && (our_pipe || our_spare || our_line))
+
+#ifdef TRACES
+#define OBSERVE "%d%d%d%d", now.command == RUNS, now.member, now.keeper, \
+  !now.our_pipe && !now.our_spare && !now.its_pipe && !now.keeper_pipe
+#include "runs.pml"
+mtype waits; /* a step that was done, and is to be told when all is quiet */
+#define IS_QUIET \
+  !(command == FORKED || command == NAMED || MAY_REAP || MAY_LET_GO || MAY_HEAR_NAME || MAY_HEAR_END || MAY_KILL || KEEPER_MAY_END || MAY_CLOSE)
+#define MAY_BEGIN (MAY && IS_QUIET && !waits)
+#define ENDS(step) did = step; waits = step
+#else
+#define DID(e) printf("%e\n", did)
+#define MAY 1
+#define MAY_BEGIN 1
+#define NAME_STEPS skip
+#define ENDS(step) did = step
+#endif
 
 inline kill_group() {
   if
@@ -91,11 +118,12 @@ inline settle() {
 }
 
 active proctype World() {
+  NAME_STEPS;
 end:
   do
   :: atomic {
        if
-       :: we_live && command == NOT_YET -> did = we_fork; command = FORKED; its_pipe = 1; its_line = 1
+       :: MAY_BEGIN && we_live && command == NOT_YET -> ENDS(we_fork); command = FORKED; its_pipe = 1; its_line = 1
        :: command == FORKED ->
           did = it_names_its_group; command = NAMED;
           said_name = keeper
@@ -104,24 +132,25 @@ end:
 #ifndef FAULT_LINE_IS_INHERITED
           its_line = 0
 #endif
-       :: command == RUNS && !member_began -> did = member_begins; member = 1; member_began = 1
-       :: command == RUNS && !was_cut && (complete || !taken) -> did = command_succeeds; command = ENDED; succeeded = 1
-       :: command == RUNS -> did = command_fails; command = ENDED
-       :: member && (command == ENDED || sees_end) -> did = member_ends; member = 0
+       :: MAY_BEGIN && command == RUNS && !member_began -> ENDS(member_begins); member = 1; member_began = 1
+       :: MAY_BEGIN && command == RUNS && !was_cut && (complete || !taken) ->
+          ENDS(command_succeeds); command = ENDED; succeeded = 1
+       :: MAY_BEGIN && command == RUNS -> ENDS(command_fails); command = ENDED
+       :: MAY_BEGIN && member && (command == ENDED || sees_end) -> ENDS(member_ends); member = 0
        /* ChildProcess::reap, watch_group */
-       :: we_live && command == ENDED && !reaped -> did = we_reap; reaped = 1
-       :: we_live && reaped && !group_lives && our_line -> did = we_reap; let_go_of_keeper()
+       :: MAY_REAP -> did = we_reap; reaped = 1
+       :: MAY_LET_GO -> did = we_reap; let_go_of_keeper()
        /* kScript of the keeper */
-       :: keeper && !knows_group && said_name -> did = keeper_hears_name; said_name = 0; knows_group = 1
-       :: keeper && knows_group && said_end -> did = keeper_hears_end; said_end = 0; keeper_pipe = 0
-       :: keeper && knows_group && line_has_ended && !keeper_has_killed ->
+       :: MAY_HEAR_NAME -> did = keeper_hears_name; said_name = 0; knows_group = 1
+       :: MAY_HEAR_END -> did = keeper_hears_end; said_end = 0; keeper_pipe = 0
+       :: MAY_KILL ->
           did = keeper_kills; keeper_has_killed = 1;
 #ifdef FAULT_CLOSES_FIRST
           keeper_pipe = 0;
 #else
           kill_group()
 #endif
-       :: keeper && line_has_ended && (keeper_has_killed || !knows_group) ->
+       :: KEEPER_MAY_END ->
           did = keeper_ends; keeper = 0; keeper_pipe = 0;
 #ifdef FAULT_CLOSES_FIRST
           kill_group()
@@ -130,20 +159,27 @@ end:
        :: keeper -> did = keeper_is_killed; keeper = 0; keeper_pipe = 0; keeper_was_killed = 1; said_name = 0; said_end = 0
 #endif
        /* the stream's end: all is written and taken, then end_input(); or it fails */
-       :: we_live && command >= RUNS && our_pipe && !aborted -> did = all_is_taken; taken = 1; our_pipe = 0
-       :: we_live && taken && !complete && !aborted && our_line ->
-          did = we_end_input; complete = 1; our_spare = 0; said_end = keeper
-       :: we_live && taken && !complete && !aborted && !our_line -> did = we_end_input; complete = 1
-       :: we_live && command >= RUNS && !receipt && !aborted -> did = stream_is_aborted; aborted = 1; our_pipe = 0
-       :: we_live && aborted && group_lives -> did = we_kill_the_group; kill_group()
+       :: MAY_BEGIN && we_live && command >= RUNS && our_pipe && !aborted -> ENDS(all_is_taken); taken = 1; our_pipe = 0
+       :: MAY_BEGIN && we_live && taken && !complete && !aborted && our_line ->
+          ENDS(we_end_input); complete = 1; our_spare = 0; said_end = keeper
+       :: MAY_BEGIN && we_live && taken && !complete && !aborted && !our_line -> ENDS(we_end_input); complete = 1
+       :: MAY_BEGIN && we_live && command >= RUNS && !receipt && !aborted -> ENDS(stream_is_aborted); aborted = 1; our_pipe = 0
+       :: MAY_BEGIN && we_live && aborted && group_lives -> ENDS(we_kill_the_group); kill_group()
 #ifdef FAULT_RECEIPT_BEFORE_STATUS
        :: we_live && complete && !aborted && !receipt -> did = it_has_status; receipt = 1
 #else
+#ifndef TRACES /* of a stream that the test has not */
        :: we_live && complete && !aborted && !receipt && reaped && succeeded -> did = it_has_status; receipt = 1
        :: we_live && complete && !aborted && !receipt && reaped && !succeeded -> did = it_has_status; aborted = 1
 #endif
+#endif
        /* we die: the system closes what we have open, in whatever order */
+#ifdef TRACES /* there is no command yet that could outlive us */
+       :: MAY_BEGIN && we_live && command != NOT_YET -> ENDS(we_are_killed); we_live = 0
+       :: waits && IS_QUIET -> did = waits; waits = 0; DID(0)
+#else
        :: we_live -> did = we_are_killed; we_live = 0
+#endif
        :: !we_live && our_pipe -> did = our_pipe_closes; our_pipe = 0
        :: !we_live && our_spare -> did = our_spare_closes; our_spare = 0
        :: !we_live && our_line -> did = our_line_closes; our_line = 0
@@ -152,12 +188,15 @@ end:
        keeper = 0; keeper_pipe = 0; said_name = 0; said_end = 0;
 #endif
        settle();
-       printf("%e\n", did);
+#ifndef TRACES
+       DID(0);
+#endif
        did = 0
      }
   od
 }
 
+#ifndef TRACES
 /* When nothing more happens: all is over, and the keeper is gone with its group. */
 active proctype End() {
   timeout;
@@ -165,3 +204,4 @@ active proctype End() {
   assert(!keeper);
   assert(!we_live || receipt || aborted)
 }
+#endif
