@@ -29,8 +29,8 @@
 #define ENDED 4
 
 #define STEPS \
-  we_fork, it_names_its_group, it_executes, member_begins, command_succeeds, command_fails, member_ends, we_reap, keeper_hears_name, \
-  keeper_hears_end, keeper_kills, keeper_ends, keeper_is_killed, all_is_taken, we_end_input, stream_is_aborted, \
+  we_fork, it_names_its_group, it_executes, member_begins, command_succeeds, command_fails, member_ends, we_reap, \
+  keeper_hears_name, keeper_hears_end, keeper_kills, keeper_ends, keeper_is_killed, all_is_taken, we_end_input, stream_is_aborted, \
   we_kill_the_group, we_are_killed, our_pipe_closes, our_spare_closes, our_line_closes, it_has_status
 mtype = { STEPS };
 mtype did;
@@ -81,7 +81,8 @@ bit keeper_was_killed;
 #include "runs.pml"
 mtype waits; /* a step that was done, and is to be told when all is quiet */
 #define IS_QUIET \
-  !(command == FORKED || command == NAMED || MAY_REAP || MAY_LET_GO || MAY_HEAR_NAME || MAY_HEAR_END || MAY_KILL || KEEPER_MAY_END || MAY_CLOSE)
+  !(command == FORKED || command == NAMED || MAY_REAP || MAY_LET_GO || MAY_HEAR_NAME || MAY_HEAR_END || MAY_KILL || \
+    KEEPER_MAY_END || MAY_CLOSE)
 #define MAY_BEGIN (MAY && IS_QUIET && !waits)
 #define ENDS(step) did = step; waits = step
 #else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// ChildProcess and its keeper against tests/models/keeper.pml: a command, a second member of its group, and the process
-/// that has started them, any of which ends.
+/// ChildProcess and its keeper against tests/models/keeper.pml: a command, a second member of its group, and who has
+/// started them, any of which ends.
 #include <array>
 #include <cerrno>
 #include <csignal>
