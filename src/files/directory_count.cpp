@@ -4,18 +4,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
-#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "files/directory_reader.hpp"
 #include "files/part_names.hpp"
 #include "lib/bridge/descriptor.hpp"
 #include "lib/core/printable.hpp"
@@ -45,7 +44,7 @@ class CountingWalk {
 
  private:
   struct Level {
-    std::unique_ptr<DIR, int (*)(DIR*)> stream;
+    DirectoryReader reader;
     std::size_t above_bytes;  // of path_, without this directory
     bool is_of_parts;
   };
@@ -67,9 +66,8 @@ class CountingWalk {
                   fmt::format("directories are more than {} deep there", kMaxCountedDepth));
     bridge::Descriptor opened(::openat(above, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!opened.is_open() && !is_top && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)) return {};
-    Level level{{opened.is_open() ? ::fdopendir(opened.number()) : nullptr, ::closedir}, path_.size(), false};
-    if (!level.stream) return cannot("list", path, errno);
-    std::ignore = opened.release();
+    if (!opened.is_open()) return cannot("list", path, errno);
+    Level level{DirectoryReader(std::move(opened)), path_.size(), false};
     level.is_of_parts = !is_top && (levels_.back().is_of_parts || name.starts_with(kPartsName));
     if (!is_top) path_ = path;
     levels_.push_back(std::move(level));
@@ -77,22 +75,20 @@ class CountingWalk {
   }
 
   Status step() {
-    errno = 0;
-    DIR* const stream = levels_.back().stream.get();
-    const dirent* entry = ::readdir(stream);
-    if (entry == nullptr && errno != 0) return cannot("list", path_.empty() ? "." : path_, errno);
-    if (entry == nullptr) {
+    const auto found = levels_.back().reader.next();
+    if (!found) return cannot("list", path_.empty() ? "." : path_, found.error());
+    if (!*found) {
       path_.resize(levels_.back().above_bytes);
       levels_.pop_back();
       return {};
     }
-    const std::string name = static_cast<const char*>(entry->d_name);
-    if (name == "." || name == "..") return {};
+    const std::string& name = **found;
+    const int directory = levels_.back().reader.number();
     struct stat status {};
-    if (::fstatat(::dirfd(stream), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+    if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
       return errno == ENOENT ? Status() : cannot("look at", path_of(name), errno);
     add(status, name);
-    return S_ISDIR(status.st_mode) ? enter(::dirfd(stream), name) : Status();
+    return S_ISDIR(status.st_mode) ? enter(directory, name) : Status();
   }
 
   void add(const struct stat& status, const std::string& name) {
@@ -118,7 +114,7 @@ class CountingWalk {
     if (at == std::string::npos || !S_ISREG(status.st_mode)) return false;
     const std::string_view rest = std::string_view(name).substr(at + std::string_view(kPartialSuffix).size());
     if (!rest.empty() && rest.front() != '~') return false;
-    const int directory = ::dirfd(levels_.back().stream.get());
+    const int directory = levels_.back().reader.number();
     return ::faccessat(directory, (name + kJournalSuffix).c_str(), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
   }
 

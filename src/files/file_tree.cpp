@@ -6,13 +6,13 @@
 #include <string_view>
 #include <utility>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "files/directory_reader.hpp"
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 
@@ -53,18 +53,15 @@ FileTree::Entry::Kind kind_of_mode(mode_t mode) {
 }  // namespace
 
 std::optional<std::vector<std::string>> names_in(bridge::Descriptor directory) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(directory.is_open() ? ::fdopendir(directory.number()) : nullptr,
-                                                   ::closedir);
-  if (!stream) return std::nullopt;
-  std::ignore = directory.release();
+  if (!directory.is_open()) return std::nullopt;
+  DirectoryReader reader(std::move(directory));
   std::vector<std::string> names;
   for (;;) {
-    errno = 0;
-    const dirent* entry = ::readdir(stream.get());
-    if (entry == nullptr && errno != 0) return std::nullopt;
-    if (entry == nullptr) break;
-    std::string name = static_cast<const char*>(entry->d_name);
-    if (name != "." && name != "..") names.push_back(std::move(name));
+    auto name = reader.next();
+    if (!name) errno = name.error();
+    if (!name) return std::nullopt;
+    if (!*name) break;
+    names.push_back(std::move(**name));
   }
   std::ranges::sort(names);
   return names;

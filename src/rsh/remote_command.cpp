@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsh/remote_command.hpp"
 
+#include <cerrno>
 #include <functional>
 #include <span>
 #include <utility>
@@ -39,7 +40,7 @@ bool has_lost_reader(const Error& error) {
 /// Whether this process was started with a stdin that can be read.
 bool has_input() {
   const int flags = ::fcntl(STDIN_FILENO, F_GETFL);
-  return flags >= 0 && (flags & O_ACCMODE) != O_WRONLY;
+  return flags < 0 ? errno != EBADF : (flags & O_ACCMODE) != O_WRONLY;
 }
 
 constexpr int kBytesLost = 255;  // spec: docs/spec/rsh.md §5

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/entry_reader.hpp"
 
+#include <cerrno>
+
 #include <sys/sysmacros.h>
 
 #include "lib/core/try.hpp"
@@ -17,6 +19,12 @@ constexpr int kMaxLooks = 3;  // guess: a name that changes at each of these is 
 bool is_same_look(const struct stat& one, const struct stat& other) {
   return is_same_state(one, other) && one.st_mode == other.st_mode && one.st_uid == other.st_uid &&
          one.st_gid == other.st_gid && one.st_rdev == other.st_rdev;
+}
+
+/// Whether a name is not there any more, or is below a link, by what kept it from being found.
+bool has_gone(const Error& error) {
+  return error.errno_value == 0 || error.errno_value == ENOENT || error.errno_value == ENOTDIR ||
+         error.errno_value == ELOOP;
 }
 
 /// errors: Errc::local_read_failed: no receiver can have the name
@@ -92,6 +100,7 @@ Result<std::optional<EntryId>> EntryReader::first_name_of(const SourceItem& item
   if (first.source_name.root == item.source_name.root && first.source_name.path == item.source_name.path)
     return std::nullopt;
   const auto location = source_.locate(first.source_name);
+  if (!location && !has_gone(location.error().error)) return tl::unexpected(location.error().error);
   if (!location) return std::nullopt;
   for (const auto& each : {*location, item.visited.location}) {
     UDTCAT_TRY(const auto now, identity_of(each));

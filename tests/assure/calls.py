@@ -97,13 +97,18 @@ UNFAILING = set('exit exit_group rt_sigreturn restart_syscall set_robust_list se
 
 # Only a wrong program sees these: the kernel does not give them to one that asks rightly. It may end by an invariant, then.
 OF_WRONG_PROGRAMS = {'EFAULT', 'EBADF', 'EINVAL', 'ENOTSOCK'}
-OF_WRONG_CALLS = {('epoll_ctl', 'EEXIST'), ('epoll_ctl', 'ELOOP'), ('epoll_ctl', 'ENOENT')}
+OF_WRONG_CALLS = {('epoll_ctl', 'EEXIST'), ('epoll_ctl', 'ELOOP'), ('epoll_ctl', 'ENOENT'), ('timerfd_settime', 'ECANCELED')}
+
+# What the kernel says is so: there is no such process, the file system has no attributes.
+TRUE_WORDS = {('kill', 'ESRCH'), ('listxattr', 'EOPNOTSUPP'), ('llistxattr', 'EOPNOTSUPP'), ('flistxattr', 'EOPNOTSUPP')}
 
 # A signal interrupts a call, and not the same one again for ever.
 NOT_LASTING = {'EINTR'}
 
-# Who cannot unlink leaves what is there.
-UNLINKING = {'unlink', 'unlinkat', 'rmdir'}
+# Who cannot unlink leaves what is there; so does who has no thread for signals, and says that one will end it at once.
+LEAVING = {'unlink', 'unlinkat', 'rmdir', 'clone', 'clone3'}
+
+ACCEPTING = {'accept', 'accept4'}
 
 # Where memory cannot be had the program may end as it likes, but not with 0. By these the C library has its memory.
 OF_MEMORY = {'mmap', 'mprotect', 'brk', 'mremap', 'madvise', 'memory'}
@@ -136,12 +141,25 @@ def of(call):
         return ERRORS_OF_CLOSING
     if call == 'memory':
         return ('ENOMEM',)
-    return ERRORS.get(call, ()) + (('SHORT',) if call in SEAM else ())
+    errors = tuple(error for error in ERRORS.get(call, ()) if (call, error) not in TRUE_WORDS)
+    return errors + (('SHORT',) if call in SEAM else ())
+
+
+# What a kernel says of a pipe's ends; only of pipes and sockets does it say EPIPE.
+OF_PIPES = {'EPIPE', 'EAGAIN', 'EMFILE'}
+OF_STREAMS = set('read readv write writev fcntl'.split())
 
 
 def can_fail_there(call, error, kind):
     """An eventfd says nothing but EAGAIN, and the C library ends the program at an error of a netlink socket."""
+    if call in OF_STREAMS and ((kind == 'pipe' and error not in OF_PIPES) or (kind == 'file' and error == 'EPIPE')):
+        return False
     return kind != 'netlink' and (kind != 'anon_inode:[eventfd]' or call not in OF_DESCRIPTORS or error == 'EAGAIN')
+
+
+def can_last(call, error):
+    """Who can accept nobody for ever leaves clients waiting; a socket that has something and gives nothing is none."""
+    return error not in NOT_LASTING and call not in ACCEPTING and not (error == 'EAGAIN' and call.startswith('recv'))
 
 
 def is_of_wrong_program(call, error):

@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <climits>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/openat2.h>
@@ -68,19 +67,6 @@ FileFacts facts_from(const struct stat& status, std::string name, bool writable)
 }
 
 }  // namespace
-
-struct DirectoryWalk::Handle {
-  explicit Handle(bridge::Descriptor descriptor) : stream(::fdopendir(descriptor.number())) {
-    if (stream != nullptr) std::ignore = descriptor.release();
-  }
-  ~Handle() {
-    if (stream != nullptr) ::closedir(stream);
-  }
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-
-  DIR* const stream;
-};
 
 /// A path's directory, opened, and its last word.
 struct ServedRoot::SplitPath {
@@ -147,9 +133,7 @@ bool ServedRoot::has_nothing_at(const std::string& path) const {
 Result<DirectoryWalk> ServedRoot::list(const std::string& path) const {
   auto descriptor = open_beneath(root_->number(), path, O_RDONLY | O_DIRECTORY);
   if (!descriptor.is_open()) return failed(Errc::local_read_failed, "list", path);
-  auto handle = std::make_shared<DirectoryWalk::Handle>(std::move(descriptor));
-  if (handle->stream == nullptr) return failed(Errc::local_read_failed, "list", path);
-  return DirectoryWalk(root_, std::move(handle), path);
+  return DirectoryWalk(root_, std::make_shared<files::DirectoryReader>(std::move(descriptor)), path);
 }
 
 /// A link to a directory that contains it is not shown as a directory: a client that follows links would not end.
@@ -173,24 +157,24 @@ FileFacts DirectoryWalk::of_link(const std::string& name, const struct stat& lin
     return facts_from(status, name, ::faccessat(target.number(), "", W_OK, AT_EMPTY_PATH) == 0);
   FileFacts facts = facts_from(link, name, false);
   std::array<char, PATH_MAX> text{};
-  const auto bytes = ::readlinkat(::dirfd(handle_->stream), name.c_str(), text.data(), text.size());
+  const auto bytes = ::readlinkat(reader_->number(), name.c_str(), text.data(), text.size());
   facts.leads_to.assign(text.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
   return facts;
 }
 
 Result<std::vector<FileFacts>> DirectoryWalk::next(std::size_t most_entries) {
   std::vector<FileFacts> slice;
-  const int directory = ::dirfd(handle_->stream);
+  const int directory = reader_->number();
   while (slice.size() < most_entries) {
-    errno = 0;
-    const dirent* entry = ::readdir(handle_->stream);
-    if (entry == nullptr && errno != 0) return failed(Errc::local_read_failed, "list", shown_);
-    if (entry == nullptr) break;
-    const std::string name = static_cast<const char*>(entry->d_name);
+    const auto found = reader_->next();
+    if (!found) errno = found.error();
+    if (!found) return failed(Errc::local_read_failed, "list", shown_);
+    if (!*found) break;
+    const std::string& name = **found;
     if (!pattern_.empty() && !matches(pattern_, name)) continue;
     struct stat status {};
     // AT_SYMLINK_NOFOLLOW: a link may lead outside the root, and of_link() stays inside.
-    if (name == "." || name == ".." || ::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
     if (S_ISLNK(status.st_mode)) {
       slice.push_back(of_link(name, status));
       continue;

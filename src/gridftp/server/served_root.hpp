@@ -12,6 +12,7 @@
 
 #include <udtcat/result.hpp>
 
+#include "files/directory_reader.hpp"
 #include "files/file_location.hpp"
 #include "files/file_tree.hpp"
 #include "lib/bridge/descriptor.hpp"
@@ -47,15 +48,15 @@ class DirectoryWalk {
 
  private:
   friend class ServedRoot;
-  struct Handle;
   using File = std::pair<std::uint64_t, std::uint64_t>;  // device, number
-  DirectoryWalk(std::shared_ptr<const bridge::Descriptor> root, std::shared_ptr<Handle> handle, std::string shown)
-      : root_(std::move(root)), handle_(std::move(handle)), shown_(std::move(shown)) {}
+  DirectoryWalk(std::shared_ptr<const bridge::Descriptor> root, std::shared_ptr<files::DirectoryReader> reader,
+                std::string shown)
+      : root_(std::move(root)), reader_(std::move(reader)), shown_(std::move(shown)) {}
   [[nodiscard]] FileFacts of_link(const std::string& name, const struct stat& link);
   [[nodiscard]] bool is_above(File directory);
 
   std::shared_ptr<const bridge::Descriptor> root_;
-  std::shared_ptr<Handle> handle_;
+  std::shared_ptr<files::DirectoryReader> reader_;
   std::string shown_;
   std::string pattern_, above_name_;
   std::vector<File> above_;  // shown_ and the directories above it, once a link asks

@@ -98,12 +98,12 @@ int run_program(const char* program, const ExecVectors& vectors, const std::opti
 [[noreturn]] void be_child(const ChildRequest& request, const ExecVectors& vectors, const std::array<int, 3>& standard,
                            int error_pipe, const ChildWatchdog* watchdog) {
   constexpr int kNotStarted = 127;  // spec: what a shell exits with
+  int error = 0;
   if (watchdog != nullptr) {
     std::ignore = ::setsid();  // fails where this leads a group already, which serves as well
-    watchdog->watch_my_group();
+    error = watchdog->watch_my_group();
   }
   if (request.ends_with_us) std::ignore = ::prctl(PR_SET_PDEATHSIG, SIGTERM);  // fails for no valid signal
-  int error = 0;
   for (int number = STDIN_FILENO; number <= STDERR_FILENO && error == 0; ++number) {
     const int from = standard[static_cast<std::size_t>(number)];
     if (from >= 0 && ::dup2(from, number) < 0) error = errno;

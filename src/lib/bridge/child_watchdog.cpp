@@ -68,9 +68,11 @@ class SpawnSettings {
   int error_ = 0;
 };
 
-/// Errors are ignored: the watchdog has ended then, with its command or by a signal.
-void send_to_watchdog(const Descriptor& line, std::string_view text) {
-  std::ignore = ::send(line.number(), text.data(), text.size(), MSG_NOSIGNAL);
+/// returns  the errno of a failure, as where the watchdog has ended; else 0
+int send_to_watchdog(const Descriptor& line, std::string_view text) {
+  while (::send(line.number(), text.data(), text.size(), MSG_NOSIGNAL) < 0)
+    if (errno != EINTR) return errno;
+  return 0;
 }
 
 }  // namespace
@@ -99,16 +101,17 @@ ChildWatchdog::~ChildWatchdog() {
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
-void ChildWatchdog::watch_my_group() const {
+int ChildWatchdog::watch_my_group() const {
   std::array<char, 24> text{};
   const auto written = std::to_chars(text.data(), text.data() + text.size() - 1, ::getpid());
   *written.ptr = '\n';
-  send_to_watchdog(line_, std::string_view(text.data(), static_cast<std::size_t>(written.ptr - text.data()) + 1));
+  return send_to_watchdog(line_,
+                          std::string_view(text.data(), static_cast<std::size_t>(written.ptr - text.data()) + 1));
 }
 
 void ChildWatchdog::end_input() {
   std::ignore = input_.close();
-  send_to_watchdog(line_, "\n");
+  if (send_to_watchdog(line_, "\n") != 0) std::ignore = ::kill(pid_, SIGKILL);  // ours until it is waited for
 }
 
 bool ChildWatchdog::incomplete_input_has_reader() const {

@@ -30,8 +30,10 @@ class ChildWatchdog {
   ~ChildWatchdog();
 
   /// Names the caller's process group to the watchdog: between the fork() and the exec() of the group's leader.
-  void watch_my_group() const;
-  /// The input is complete: the command's stdin ends as soon as we have closed our end.
+  /// returns  the errno of a failure; else 0
+  [[nodiscard]] int watch_my_group() const;
+  /// The input is complete: the command's stdin ends as soon as we have closed our end. A watchdog that cannot be told
+  /// is ended, which ends the stdin as well.
   void end_input();
   /// Whether the input is not complete, and a process has its reading end open.
   [[nodiscard]] bool incomplete_input_has_reader() const;

@@ -44,7 +44,7 @@ constexpr int kPipeBytes = 1 * kMiB;  // spec: /proc/sys/fs/pipe-max-size, what 
 
 bool may(int number, Half half) {
   const int flags = ::fcntl(number, F_GETFL);
-  if (flags < 0) return false;
+  if (flags < 0) return errno != EBADF;
   const int mode = flags & O_ACCMODE;
   return mode == O_RDWR || mode == (half == Half::read ? O_RDONLY : O_WRONLY);
 }

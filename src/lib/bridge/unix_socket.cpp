@@ -54,9 +54,11 @@ Result<UnixAcceptor::Acceptor> bind_unix(boost::asio::io_context& io, const std:
   if (!error) listening.bind(stream_protocol::endpoint(path), error);
   if (error == boost::asio::error::address_in_use && is_left_over(path) && ::unlink(path.c_str()) == 0)
     listening.bind(stream_protocol::endpoint(path), error);
-  if (!error) listening.listen(boost::asio::socket_base::max_listen_connections, error);
   if (error) return cannot_listen(path, cause_of(from_asio(error)));
-  return listening;
+  listening.listen(boost::asio::socket_base::max_listen_connections, error);
+  if (!error) return listening;
+  std::ignore = ::unlink(path.c_str());  // the name is ours
+  return cannot_listen(path, cause_of(from_asio(error)));
 }
 
 UnixConnect::UnixConnect(boost::asio::io_context& io, const std::string& path, std::chrono::milliseconds timeout,

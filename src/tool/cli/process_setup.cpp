@@ -21,7 +21,7 @@ namespace udtcat::tool {
 
 void fill_standard_descriptors() {
   for (int number = STDIN_FILENO; number <= STDERR_FILENO; ++number) {
-    if (::fcntl(number, F_GETFD) >= 0) continue;
+    if (::fcntl(number, F_GETFD) >= 0 || errno != EBADF) continue;
     // open() takes the lowest free number, which is this one. The wrong direction on purpose: bytes for a closed stdout
     // are not delivered, and must not seem so.
     const int direction = number == STDIN_FILENO ? O_WRONLY : O_RDONLY;

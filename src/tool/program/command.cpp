@@ -12,8 +12,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/system/system_error.hpp>
 
 #include <udtcat/credentials.hpp>
@@ -227,17 +225,6 @@ Status tell(const Invocation& invocation, KeyCandidates candidates) {
   return print(text);
 }
 
-/// Asio throws where there are no descriptors for an event loop: those that follow have what this one gives back.
-Status check_event_loop() {
-  try {
-    boost::asio::io_context io;
-    const boost::asio::steady_timer first(io);
-  } catch (const boost::system::system_error& error) {
-    return fail(Errc::out_of_resources, "make an event loop", core::errno_text(error.code().value()));
-  }
-  return {};
-}
-
 ExitStatus carry_out(const ParsedLine& line, const Words& argv, const RunContext& context) {
   const auto fails = [&](Error error) {
     if (!line.config.empty() && error.code == Errc::bad_argument) error.what = line.config + ": " + error.what;
@@ -271,13 +258,17 @@ ExitStatus carry_out(const ParsedLine& line, const Words& argv, const RunContext
     const Status told = tell(invocation, std::move(candidates));
     return told ? ExitStatus::success : fails(told.error());
   }
-  if (auto can_wait = check_event_loop(); !can_wait) return fails(can_wait.error());
-  if (!invocation.needs_key()) return invocation.run({}, context);
-  auto found = find_or_ask_for_credentials(invocation.options(), std::move(candidates));
-  if (!found) return fails(found.error());
-  if (!found->doubt.empty()) core::log().warn("{}", found->doubt);
-  if (!found->generated && !found->where.empty()) core::log().info("the key is {}", key_in_words(*found));
-  return invocation.run(std::move(*found), context);
+  // Asio throws where there are no descriptors for an event loop or its signals.
+  try {
+    if (!invocation.needs_key()) return invocation.run({}, context);
+    auto found = find_or_ask_for_credentials(invocation.options(), std::move(candidates));
+    if (!found) return fails(found.error());
+    if (!found->doubt.empty()) core::log().warn("{}", found->doubt);
+    if (!found->generated && !found->where.empty()) core::log().info("the key is {}", key_in_words(*found));
+    return invocation.run(std::move(*found), context);
+  } catch (const boost::system::system_error& error) {
+    return fails({Errc::out_of_resources, "make an event loop", core::errno_text(error.code().value())});
+  }
 }
 
 }  // namespace

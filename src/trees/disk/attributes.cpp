@@ -71,8 +71,9 @@ Result<std::vector<ExtendedAttribute>> read_extended(const std::string& path, At
     std::string value(kMaxListBytes, '\0');
     const ssize_t got = at_link == AtLink::itself ? ::lgetxattr(path.c_str(), name.c_str(), value.data(), value.size())
                                                   : ::getxattr(path.c_str(), name.c_str(), value.data(), value.size());
-    // An attribute of security.* or trusted.* that this account may not read is skipped.
-    if (has_no_attributes(got) || (got < 0 && (errno == EPERM || errno == EACCES))) continue;
+    if (got < 0 && errno == ENODATA) continue;  // it was removed meanwhile
+    // One of security.* or trusted.* that this account, or this file system, does not give is skipped.
+    if (got < 0 && !name.starts_with("user.") && (errno == EPERM || errno == EACCES || errno == ENOTSUP)) continue;
     if (got < 0)
       return core::fail_by_errno(Errc::local_read_failed, fmt::format("read the attribute {} of {}", name, shown));
     value.resize(static_cast<std::size_t>(got));

@@ -33,6 +33,7 @@ constexpr std::size_t kCacheEntryBytes = 2 * sizeof(Fingerprint) + sizeof(files:
 
 constexpr std::size_t kCachePieceBytes = 1'048'576;  // guess: a write of a millisecond
 constexpr const char* kNextCacheSuffix = ".new";     // guess: of what takes a cache's place
+constexpr int kMaxTries = 100;                       // guess: more than processes that save one at a time
 
 constexpr std::size_t kMaxPathsBytes = HashCache::kMaxBytes;  // guess: of memory; a tree's paths take much less
 constexpr std::size_t kPartForgotten = 16;  // guess: of a full cache is evicted, so that it is seldom full
@@ -249,13 +250,14 @@ namespace {
 
 /// Locked for this process, while it has that name.
 Result<bridge::Descriptor> take_next_cache(const files::FileLocation& next) {
-  for (;;) {
+  for (int tries = 0; tries < kMaxTries; ++tries) {
     UDTCAT_TRY(auto file, next.open(O_WRONLY | O_CREAT | O_NOFOLLOW, Errc::local_write_failed));
     // Where there are no locks the name counts alone.
     if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
       return fail(Errc::out_of_resources, "write " + next.shown(), "another process is writing it");
     if (next.leads_to(file)) return file;  // else another process has just given it its final name
   }
+  return fail(Errc::local_write_failed, "write " + next.shown(), "what has just been opened is not there");
 }
 
 }  // namespace

@@ -86,7 +86,11 @@ Result<OwnDirectory> open_own_directory(const bridge::Descriptor& above, const s
     if (!own.opened.is_open() && errno == ENOENT) continue;
     if (!own.opened.is_open() && is_new) return no_place(shown, core::errno_text(errno));
     own.is_somebody_elses = !own.opened.is_open() || !is_private(own.opened, is_new);
-    return own;
+    if (!is_new || !own.is_somebody_elses) return own;
+    // A new one is nobody else's: it cannot be looked at, and nor could the next one.
+    const int error = errno;
+    std::ignore = ::unlinkat(above.number(), name.c_str(), AT_REMOVEDIR);
+    return no_place(shown, core::errno_text(error));
   }
   return no_place(shown, "other transfers remove it again and again");
 }

@@ -26,10 +26,12 @@ struct DataPiece {
   std::uint64_t end = 0;
 };
 
-/// The first from an offset on; where the system does not say, all is data.
+/// The first from an offset on; where the system does not say, or contradicts itself, all is data.
 DataPiece data_from(const bridge::Descriptor& file, std::uint64_t offset, std::uint64_t size_bytes) {
   const off_t begin = ::lseek(file.number(), static_cast<off_t>(offset), SEEK_DATA);
-  if (begin < 0 && errno == ENXIO) return {size_bytes, size_bytes};
+  const bool is_last_hole = begin < 0 && errno == ENXIO;
+  if (is_last_hole && ::lseek(file.number(), static_cast<off_t>(offset), SEEK_HOLE) == static_cast<off_t>(offset))
+    return {size_bytes, size_bytes};
   if (begin < 0) return {offset, size_bytes};
   const off_t end = ::lseek(file.number(), begin, SEEK_HOLE);
   return {static_cast<std::uint64_t>(begin), end >= 0 ? static_cast<std::uint64_t>(end) : size_bytes};

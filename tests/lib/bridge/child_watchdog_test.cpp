@@ -3,6 +3,7 @@
 
 #include <csignal>
 #include <memory>
+#include <thread>
 #include <tuple>
 
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/bridge/loop.hpp"
+#include "support/failing_calls.hpp"
 
 namespace udtcat::bridge {
 namespace {
@@ -26,7 +28,7 @@ pid_t start_watched(const ChildWatchdog& watchdog) {
   const pid_t kept = ::fork();
   if (kept == 0) {
     ::setsid();
-    watchdog.watch_my_group();
+    if (watchdog.watch_my_group() != 0) ::_exit(126);
     close_on_exec_above(STDERR_FILENO);
     ::execlp("sleep", "sleep", "60", nullptr);
     ::_exit(127);
@@ -110,6 +112,17 @@ TEST_F(ChildWatchdogTest, KillsTheGroupWhenWeDie) {
     ::waitpid(we, nullptr, 0);
     EXPECT_TRUE(ends(alive.read)) << "the kept lives";
   }
+}
+
+TEST_F(ChildWatchdogTest, EndsTheInputThoughItCannotBeTold) {
+  start();
+  std::thread([this] {
+    test::fail_calls({SYS_sendto}, ENOBUFS);
+    EXPECT_EQ(watchdog_->watch_my_group(), ENOBUFS);
+    watchdog_->end_input();
+  }).join();
+  EXPECT_TRUE(ends(input_.read));
+  EXPECT_EQ(::waitpid(watched_, nullptr, WNOHANG), 0) << "the group has been killed";
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 
 #include <filesystem>
 #include <optional>
+#include <thread>
 
 #include "lib/bridge/loop.hpp"
+#include "support/failing_calls.hpp"
 #include "support/temp_dir.hpp"
 
 namespace udtcat::bridge {
@@ -85,6 +87,14 @@ TEST_F(UnixSocketTest, WaitsForRoomInTheBacklog) {
   const auto taken = listening.accept();
   ASSERT_TRUE(run_until(io, [&] { return outcome.has_value(); }));
   EXPECT_FALSE(*outcome);
+}
+
+TEST_F(UnixSocketTest, LeavesNoNameWhereItCannotListen) {
+  std::thread([this] {
+    test::fail_calls({SYS_listen}, EADDRINUSE);
+    EXPECT_EQ(bind_unix(io, path).error().code, Errc::cannot_bind);
+  }).join();
+  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <filesystem>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 
 #include "files/file_tree.hpp"
 #include "support/deadline.hpp"
+#include "support/failing_calls.hpp"
 #include "trees/disk/fingerprint.hpp"
 #include "trees/disk/folder.hpp"
 
@@ -119,6 +121,18 @@ TEST_F(FileAttributes, KeepTheModeThatAChangeOfOwnerTakesAway) {
   EXPECT_EQ(read("a").mode, 06755U);
   EXPECT_EQ(read("a").owner.uid, 12'345U);
   EXPECT_EQ(read("a").owner.gid, 54'321U);
+}
+
+TEST_F(FileAttributes, AreAnErrorWhereAUsersIsListedAndCannotBeRead) {
+  folder.write("a", {});
+  ASSERT_TRUE(set_extended("a", "user.mark", "1"));
+  const auto location = at("a");
+  const struct stat now = status("a");
+  for (const int error : {EOPNOTSUPP, EACCES, EIO})
+    std::thread([&] {
+      test::fail_calls({SYS_getxattr, SYS_lgetxattr, SYS_fgetxattr}, error);
+      EXPECT_FALSE(read_attributes(location, now)) << error;
+    }).join();
 }
 
 }  // namespace

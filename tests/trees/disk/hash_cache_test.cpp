@@ -6,7 +6,9 @@
 
 #include <fstream>
 #include <set>
+#include <thread>
 
+#include "support/failing_calls.hpp"
 #include "support/spec_example.hpp"
 #include "trees/disk/folder.hpp"
 
@@ -251,6 +253,16 @@ TEST(HashCache, EvictsTheLeastRecentlyUsedWhenFull) {
 
 TEST(HashCache, ReportsAFileThatCannotBeWritten) {
   EXPECT_EQ(with_two_files(kNowhere).save().error().code, Errc::local_write_failed);
+}
+
+TEST(HashCache, IsNotSavedForEverWhereItsFileCannotBeFoundAgain) {
+  const Folder folder;
+  HashCache cache = with_two_files(files::FileLocation(folder / "cache"));
+  std::thread([&] {
+    test::fail_calls({SYS_newfstatat}, EACCES);
+    EXPECT_EQ(cache.save().error().code, Errc::local_write_failed);
+  }).join();
+  EXPECT_TRUE(cache.save());
 }
 
 }  // namespace

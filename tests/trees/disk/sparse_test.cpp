@@ -10,7 +10,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <thread>
+
 #include "files/whole_io.hpp"
+#include "support/failing_calls.hpp"
 #include "trees/disk/folder.hpp"
 
 namespace udtcat::trees {
@@ -87,6 +90,15 @@ TEST_F(Holes, AreAbsentFromAPipe) {
   const bridge::Descriptor reads(ends[0]);
   const bridge::Descriptor writes(ends[1]);
   EXPECT_EQ(data_of(reads, 2), (std::vector<std::uint64_t>{0, 1}));
+}
+
+TEST_F(Holes, AreNoneWhereTheSystemContradictsItself) {
+  const auto file = file_with({0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  std::thread([&] {
+    test::fail_calls({SYS_lseek}, ENXIO);  // "nothing follows", which may be said of a hole alone
+    SparseMap map(file, 10 * kStep);
+    EXPECT_FALSE(map.is_hole(0, kStep));
+  }).join();
 }
 
 }  // namespace

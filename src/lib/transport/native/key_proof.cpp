@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -22,8 +22,9 @@ constexpr const char* kMachineId = "/etc/machine-id";
 constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";
 
 std::string content_of(const char* path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream content;
+  content << std::ifstream(path).rdbuf();  // and not by iterators, which throw where it cannot be read
+  return content.str();
 }
 
 }  // namespace

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/transport/native/key_proof.hpp"
 
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include <udtcat/key.hpp>
 
 #include "lib/transport/native/parts.hpp"
 #include "support/bytes.hpp"
+#include "support/failing_calls.hpp"
 #include "support/spec_example.hpp"
 
 namespace udtcat::transport::native {
@@ -111,6 +114,14 @@ TEST(PortKeys, HaveTheCookieOfTheWorkedExample) {
   for (const std::byte each : example.bytes("cookie")) cookie = cookie << 8 | std::to_integer<std::uint32_t>(each);
   EXPECT_EQ(keys_of(key).cookie, cookie);
   EXPECT_NE(keys_of(Key::generate().value()).cookie, cookie);
+}
+
+TEST(PortKeysTest, AreDerivedWhereTheHostsNumbersCannotBeRead) {
+  const auto secret = udtcat::test::random_bytes(32, 1);
+  std::thread([&secret] {
+    udtcat::test::fail_calls({SYS_read}, EIO);
+    EXPECT_TRUE(PortKeys::derive({.own = secret, .admission_key = {}}));
+  }).join();
 }
 
 }  // namespace
