@@ -99,8 +99,9 @@ UNFAILING = set('exit exit_group rt_sigreturn restart_syscall set_robust_list se
 OF_WRONG_PROGRAMS = {'EFAULT', 'EBADF', 'EINVAL', 'ENOTSOCK'}
 OF_WRONG_CALLS = {('epoll_ctl', 'EEXIST'), ('epoll_ctl', 'ELOOP'), ('epoll_ctl', 'ENOENT'), ('timerfd_settime', 'ECANCELED')}
 
-# What the kernel says is so: there is no such process, the file system has no attributes.
-TRUE_WORDS = {('kill', 'ESRCH'), ('listxattr', 'EOPNOTSUPP'), ('llistxattr', 'EOPNOTSUPP'), ('flistxattr', 'EOPNOTSUPP')}
+# What the kernel says is so: there is no such process or attribute, nobody waits to be accepted.
+TRUE_WORDS = {('kill', 'ESRCH'), ('wait4', 'ECHILD'), ('listxattr', 'EOPNOTSUPP'), ('llistxattr', 'EOPNOTSUPP'), ('flistxattr', 'EOPNOTSUPP'),
+              ('getxattr', 'ENODATA'), ('lgetxattr', 'ENODATA'), ('fgetxattr', 'ENODATA'), ('accept', 'EAGAIN'), ('accept4', 'EAGAIN')}
 
 # A signal interrupts a call, and not the same one again for ever.
 NOT_LASTING = {'EINTR'}
@@ -151,10 +152,12 @@ OF_STREAMS = set('read readv write writev fcntl'.split())
 
 
 def can_fail_there(call, error, kind):
-    """An eventfd says nothing but EAGAIN, and the C library ends the program at an error of a netlink socket."""
+    """What a process tells itself always comes, and the C library ends the program at an error of a netlink socket."""
     if call in OF_STREAMS and ((kind == 'pipe' and error not in OF_PIPES) or (kind == 'file' and error == 'EPIPE')):
         return False
-    return kind != 'netlink' and (kind != 'anon_inode:[eventfd]' or call not in OF_DESCRIPTORS or error == 'EAGAIN')
+    if call in OF_DESCRIPTORS and kind in ('anon_inode:[eventfd]', 'own pipe'):
+        return False
+    return kind != 'netlink' and (kind != 'socket' or (call, error) != ('ioctl', 'ENOTTY'))
 
 
 def can_last(call, error):

@@ -184,7 +184,7 @@ class Injection:
 
 
 def kind_of(task, descriptor):
-    """`file`, or socket, netlink, pipe, anon_inode:[eventfd] and the like."""
+    """`file`, or socket, netlink, pipe, own pipe (of both ends), anon_inode:[eventfd] and the like."""
     try:
         link = os.readlink(f'/proc/{task}/fd/{descriptor}')
     except OSError:
@@ -194,6 +194,11 @@ def kind_of(task, descriptor):
             with open(f'/proc/{task}/net/netlink', encoding='ascii') as sockets:
                 if link[len('socket:['):-1] in (line.split()[-1] for line in sockets):
                     return 'netlink'
+    if link.startswith('pipe:'):
+        with contextlib.suppress(OSError):
+            place = f'/proc/{task}/fd'
+            if sum(os.readlink(f'{place}/{each}') == link for each in os.listdir(place)) > 1:
+                return 'own pipe'
     return 'file' if link.startswith('/') else link if link.startswith('anon') else link.split(':')[0]
 
 

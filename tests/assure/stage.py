@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A directory of one run, the processes in it, and what all products owe whatever call has failed."""
+import collections
 import contextlib
 import ctypes
 import os
@@ -12,7 +13,7 @@ import time
 import calls
 import injection
 
-SENTENCES_OF_A_CRASH = re.compile(r'terminate called|bug: |Assertion|stack smashing|corrupted|double free|Sanitizer|futex facility',
+SENTENCES_OF_A_CRASH = re.compile(r'terminate called|bug: |Assertion|stack smashing|corrupted (?!shared)|double free|Sanitizer|futex facility',
                                   re.IGNORECASE)
 LISTENS = re.compile(r'(?:listening on|forwarding tcp|serving .* at \w+://) ?127\.0\.0\.1:(\d+)')
 PATIENCE_S = 25.0  # guess: ten times what the limits given to the program add up to
@@ -125,7 +126,9 @@ class End:
     def descriptor_count(self):
         """Without those of packets' further threads, which come when there is enough to do, and stay."""
         there = self.descriptors()
-        return len(there) - OF_A_THREAD * min(max(there.count('anon_inode:[eventpoll]') - 1, 0), os.cpu_count())
+        # Both ends of a pipe stand for an eventfd that could not be had.
+        pairs = sum(count // 2 for link, count in collections.Counter(there).items() if link.startswith('pipe:'))
+        return len(there) - pairs - OF_A_THREAD * min(max(there.count('anon_inode:[eventpoll]') - 1, 0), os.cpu_count())
 
     def last_words(self):
         return ' / '.join(self.said().strip().splitlines()[-3:])[-400:] or '(it has said nothing)'

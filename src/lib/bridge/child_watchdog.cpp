@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/bridge/child_watchdog.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -70,8 +71,11 @@ class SpawnSettings {
 
 /// returns  the errno of a failure, as where the watchdog has ended; else 0
 int send_to_watchdog(const Descriptor& line, std::string_view text) {
-  while (::send(line.number(), text.data(), text.size(), MSG_NOSIGNAL) < 0)
-    if (errno != EINTR) return errno;
+  while (!text.empty()) {
+    const ssize_t sent = ::send(line.number(), text.data(), text.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno != EINTR) return errno;
+    text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(sent, 0)));
+  }
   return 0;
 }
 

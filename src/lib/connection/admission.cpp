@@ -18,6 +18,7 @@ namespace {
 
 constexpr const char* kControlGroups = "/sys/fs/cgroup";
 constexpr const char* kOwnControlGroup = "/proc/self/cgroup";
+constexpr std::uint64_t kUnknownHostBytes = 1'073'741'824;  // guess: a small host, where the system does not say
 
 std::optional<std::uint64_t> limit_in(const std::filesystem::path& control_group) {
   std::string text;
@@ -37,8 +38,9 @@ std::uint64_t control_group_memory_bytes() {
 }
 
 std::uint64_t host_memory_bytes() {
-  const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 1L));
-  return pages * static_cast<std::uint64_t>(std::max(::sysconf(_SC_PAGESIZE), 1L));
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  if (pages <= 0) return kUnknownHostBytes;
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(std::max(::sysconf(_SC_PAGESIZE), 1L));
 }
 
 CountedPeer counted(const Endpoint& peer, const std::optional<PeerIdentity>& identity) {

@@ -79,8 +79,8 @@ Result<std::unique_ptr<ReceiveSockets>> ReceiveSockets::make(UdpSocket& bound, c
   std::unique_ptr<ReceiveSockets> made(new ReceiveSockets(bound));
   // The kernel gives twice what it is asked for, if it may.
   const std::size_t wanted = 2 * options.receive_buffer_bytes;
-  const std::size_t given = std::max<std::size_t>(receive_buffer_bytes(bound), 1);
-  const std::size_t sockets = std::min(kMaxSockets, (wanted + given - 1) / given);
+  const std::size_t given = receive_buffer_bytes(bound);
+  const std::size_t sockets = given == 0 ? 1 : std::min(kMaxSockets, (wanted + given - 1) / given);
   if (sockets <= 1) return made;
   if (const auto shared = made->share(options, sockets); !shared) core::log().info("{}", shared.error().message());
   return made;
