@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "files/directory_reader.hpp"
 
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <cstddef>
 #include <cstring>
 #include <string_view>
 
 #include <dirent.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace udtcat::files {
 
@@ -22,7 +26,8 @@ tl::expected<std::optional<std::string>, int> DirectoryReader::next() {
   for (;;) {
     if (begin_ == end_) {
       const ssize_t got = ::getdents64(directory_.number(), entries_.data(), entries_.size());
-      if (got < 0 && !(errno == ENOENT && was_removed())) return tl::unexpected(errno);
+      const int error = errno;
+      if (got < 0 && !(error == ENOENT && was_removed())) return tl::unexpected(error);
       if (got <= 0) return std::nullopt;
       begin_ = 0;
       end_ = static_cast<std::size_t>(got);
@@ -39,9 +44,12 @@ tl::expected<std::optional<std::string>, int> DirectoryReader::next() {
 
 bool DirectoryReader::was_removed() const {
   struct stat status {};
-  const bool was_removed = ::fstat(directory_.number(), &status) == 0 && status.st_nlink == 0;
-  if (!was_removed) errno = ENOENT;  // what was said before
-  return was_removed;
+  if (::fstat(directory_.number(), &status) != 0) return errno == ENOENT || errno == ESTALE;
+  if (status.st_nlink == 0) return true;
+  // An overlay shows a name more than there is.
+  std::array<char, PATH_MAX> name{};
+  const auto bytes = ::readlink(fmt::format("/proc/self/fd/{}", directory_.number()).c_str(), name.data(), name.size());
+  return bytes > 0 && std::string_view(name.data(), static_cast<std::size_t>(bytes)).ends_with(" (deleted)");
 }
 
 }  // namespace udtcat::files

@@ -15,7 +15,7 @@
 
 namespace udtcat::files {
 
-/// readdir(3) takes the error ENOENT for the end, which is so of a directory that was removed only.
+/// In place of readdir(3), which takes the error ENOENT for the end: that is right only for a directory that was removed.
 /// Threads: unsynchronised; waits for the disk.
 class DirectoryReader {
  public:

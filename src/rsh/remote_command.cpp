@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rsh/remote_command.hpp"
 
-#include <cerrno>
 #include <functional>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -35,12 +33,6 @@ tool::ExitStatus status_of(int number) { return static_cast<tool::ExitStatus>(nu
 /// Whether stdout's reader has closed it, also a socket with bytes unread: the command's status counts all the same.
 bool has_lost_reader(const Error& error) {
   return error.code == Errc::local_write_failed && !bridge::is_loggable(error);
-}
-
-/// Whether this process was started with a stdin that can be read.
-bool has_input() {
-  const int flags = ::fcntl(STDIN_FILENO, F_GETFL);
-  return flags < 0 ? errno != EBADF : (flags & O_ACCMODE) != O_WRONLY;
 }
 
 constexpr int kBytesLost = 255;  // spec: docs/spec/rsh.md §5
@@ -106,7 +98,9 @@ RemoteCommand::NearEnd::NearEnd(boost::asio::io_context& io, std::unique_ptr<Con
 
 Status RemoteCommand::NearEnd::start(const ssh::ControlMessage& request, bool reads_input) {
   control_.attach(connection_->open_stream());
-  auto input = make_stdio_stream(io_, STDIN_FILENO, -1, {.read = reads_input && has_input(), .write = false});
+  auto input =
+      make_stdio_stream(io_, STDIN_FILENO, -1,
+                        {.read = reads_input && bridge::is_open_for(STDIN_FILENO, bridge::Half::read), .write = false});
   // until_read is false: the program that started us may read our output only after we have exited.
   const StdioHalves writing{.read = false, .write = true, .until_read = false};
   auto output = make_stdio_stream(io_, -1, STDOUT_FILENO, writing);

@@ -24,7 +24,7 @@ bool is_same_look(const struct stat& one, const struct stat& other) {
 /// Whether a name is not there any more, or is below a link, by what kept it from being found.
 bool has_gone(const Error& error) {
   return error.errno_value == 0 || error.errno_value == ENOENT || error.errno_value == ENOTDIR ||
-         error.errno_value == ELOOP;
+         error.errno_value == ELOOP || error.errno_value == ESTALE;
 }
 
 /// errors: Errc::local_read_failed: no receiver can have the name

@@ -99,7 +99,7 @@ UNFAILING = set('exit exit_group rt_sigreturn restart_syscall set_robust_list se
 OF_WRONG_PROGRAMS = {'EFAULT', 'EBADF', 'EINVAL', 'ENOTSOCK'}
 OF_WRONG_CALLS = {('epoll_ctl', 'EEXIST'), ('epoll_ctl', 'ELOOP'), ('epoll_ctl', 'ENOENT'), ('timerfd_settime', 'ECANCELED')}
 
-# What the kernel says is so: there is no such process or attribute, nobody waits to be accepted.
+# Errors that mean just what the program takes them for, so that to say them falsely proves nothing.
 TRUE_WORDS = {('kill', 'ESRCH'), ('wait4', 'ECHILD'), ('listxattr', 'EOPNOTSUPP'), ('llistxattr', 'EOPNOTSUPP'), ('flistxattr', 'EOPNOTSUPP'),
               ('getxattr', 'ENODATA'), ('lgetxattr', 'ENODATA'), ('fgetxattr', 'ENODATA'), ('accept', 'EAGAIN'), ('accept4', 'EAGAIN')}
 
@@ -161,7 +161,7 @@ def can_fail_there(call, error, kind):
 
 
 def can_last(call, error):
-    """Who can accept nobody for ever leaves clients waiting; a socket that has something and gives nothing is none."""
+    """Clients wait where nobody can be accepted for ever; and no socket is readable and says EAGAIN for ever."""
     return error not in NOT_LASTING and call not in ACCEPTING and not (error == 'EAGAIN' and call.startswith('recv'))
 
 

@@ -183,6 +183,12 @@ class Injection:
         return self.fault is not None and (now == self.fault.at or (now > self.fault.at and self.fault.lasts))
 
 
+def ends_of(task, descriptor):
+    """O_RDONLY, O_WRONLY or O_RDWR."""
+    with open(f'/proc/{task}/fdinfo/{descriptor}', encoding='ascii') as told:
+        return next(int(line.split()[1], 8) & os.O_ACCMODE for line in told if line.startswith('flags:'))
+
+
 def kind_of(task, descriptor):
     """`file`, or socket, netlink, pipe, own pipe (of both ends), anon_inode:[eventfd] and the like."""
     try:
@@ -196,8 +202,7 @@ def kind_of(task, descriptor):
                     return 'netlink'
     if link.startswith('pipe:'):
         with contextlib.suppress(OSError):
-            place = f'/proc/{task}/fd'
-            if sum(os.readlink(f'{place}/{each}') == link for each in os.listdir(place)) > 1:
+            if len({ends_of(task, each) for each in os.listdir(f'/proc/{task}/fd') if os.readlink(f'/proc/{task}/fd/{each}') == link}) > 1:
                 return 'own pipe'
     return 'file' if link.startswith('/') else link if link.startswith('anon') else link.split(':')[0]
 

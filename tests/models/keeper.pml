@@ -66,6 +66,12 @@ bit keeper_was_killed;
 #define line_has_ended (!our_line && !its_line && !said_name && !said_end)
 #define group_lives ((command > NOT_YET && command < ENDED) || member)
 
+#ifdef FAULT_NO_KEEPER
+#define KEEPER_HEARS 1
+#else
+#define KEEPER_HEARS keeper /* else the command is not run */
+#endif
+
 /* What nobody has to be asked for. */
 #define MAY_REAP (we_live && command == ENDED && !reaped)
 #define MAY_LET_GO (we_live && reaped && !group_lives && our_line)
@@ -125,9 +131,8 @@ end:
   :: atomic {
        if
        :: MAY_BEGIN && we_live && command == NOT_YET -> ENDS(we_fork); command = FORKED; its_pipe = 1; its_line = 1
-       :: command == FORKED ->
-          did = it_names_its_group; command = NAMED;
-          said_name = keeper
+       :: command == FORKED && KEEPER_HEARS -> did = it_names_its_group; command = NAMED; said_name = keeper
+       :: command == FORKED && !KEEPER_HEARS -> did = it_names_its_group; command = ENDED; its_pipe = 0; its_line = 0
        :: command == NAMED ->
           did = it_executes; command = RUNS; its_pipe = 0;
 #ifndef FAULT_LINE_IS_INHERITED

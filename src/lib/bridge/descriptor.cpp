@@ -42,13 +42,6 @@ std::error_code close_standard(int number) {
 
 constexpr int kPipeBytes = 1 * kMiB;  // spec: /proc/sys/fs/pipe-max-size, what an ordinary user may have by default
 
-bool may(int number, Half half) {
-  const int flags = ::fcntl(number, F_GETFL);
-  if (flags < 0) return errno != EBADF;
-  const int mode = flags & O_ACCMODE;
-  return mode == O_RDWR || mode == (half == Half::read ? O_RDONLY : O_WRONLY);
-}
-
 /// The master of a pseudo-terminal: to open it again would make a new terminal.
 bool is_terminal_master(int number) {
   unsigned int index = 0;
@@ -115,9 +108,16 @@ DescriptorKind kind_of(int number) {
 
 std::error_code last_error() { return {errno, std::generic_category()}; }
 
+bool is_open_for(int number, Half half) {
+  const int flags = ::fcntl(number, F_GETFL);
+  if (flags < 0) return errno != EBADF;
+  const int mode = flags & O_ACCMODE;
+  return mode == O_RDWR || mode == (half == Half::read ? O_RDONLY : O_WRONLY);
+}
+
 Descriptor reopen_non_blocking(int number, DescriptorKind kind, Half half) {
   if (kind != DescriptorKind::fifo && kind != DescriptorKind::terminal) return {};
-  if (!may(number, half)) return {};
+  if (!is_open_for(number, half)) return {};
   if (kind == DescriptorKind::terminal && is_terminal_master(number)) return {};
   const std::string path = "/proc/self/fd/" + std::to_string(number);
   const int access = half == Half::read ? O_RDONLY : O_WRONLY;

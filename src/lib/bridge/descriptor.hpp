@@ -36,6 +36,9 @@ class Descriptor {
 enum class DescriptorKind { fifo, socket, terminal, file, other };  // file: also a disk
 enum class Half { read, write };
 
+/// Whether this end of it can be read, or written; true where the system does not say.
+[[nodiscard]] bool is_open_for(int number, Half half);
+
 /// The kind of file that `number` leads to; `other` also where it is not open, so that the first read or write tells
 /// the error.
 [[nodiscard]] DescriptorKind kind_of(int number);

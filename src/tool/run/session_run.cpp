@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <boost/asio/post.hpp>
+#include <boost/system/system_error.hpp>
 
 #include "lib/core/log.hpp"
 #include "lib/core/user_text.hpp"
@@ -201,7 +202,11 @@ ExitStatus SessionRun::fail_to_start(Error error) {
 
 ExitStatus SessionRun::run() {
   publisher_.begin();
-  if (state_ != State::finished) io_.run();
+  try {
+    if (state_ != State::finished) io_.run();
+  } catch (const boost::system::system_error& error) {  // of Asio, where there are no descriptors for signals
+    finish(Error{Errc::out_of_resources, "go on", core::errno_text(error.code().value())});
+  }
   conclude();
   // The destructors let the last frames reach the peer; after a signal they have less time.
   signals_.end_process_after(signal_ != 0 ? kSignalledDestructorGrace : kDestructorGrace, status_);

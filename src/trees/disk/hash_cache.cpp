@@ -257,6 +257,7 @@ Result<bridge::Descriptor> take_next_cache(const files::FileLocation& next) {
       return fail(Errc::out_of_resources, "write " + next.shown(), "another process is writing it");
     if (next.leads_to(file)) return file;  // else another process has just given it its final name
   }
+  // It is not removed: it may be another process's.
   return fail(Errc::local_write_failed, "write " + next.shown(), "what has just been opened is not there");
 }
 

@@ -2,6 +2,7 @@
 #include "trees/disk/partial_files.hpp"
 
 #include <cerrno>
+#include <optional>
 #include <span>
 #include <tuple>
 
@@ -55,16 +56,19 @@ bool shows_one_owner(const bridge::Descriptor& directory, uid_t owner) {
   return is_shown;
 }
 
-/// Whether nobody else can write to a directory, as far as its file system tells.
-bool is_private(const bridge::Descriptor& directory, bool is_new) {
+/// Whether nobody else can write to a directory, as far as its file system tells.  none: errno says why not
+std::optional<bool> is_private(const bridge::Descriptor& directory, bool is_new) {
+  constexpr mode_t kWrittenByOthers = S_IWGRP | S_IWOTH;
   struct stat status {};
-  if (::fstat(directory.number(), &status) != 0) return false;
+  if (::fstat(directory.number(), &status) != 0) return std::nullopt;
   if (status.st_uid != ::geteuid() && !is_new && !shows_one_owner(directory, status.st_uid)) return false;
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) == 0) return true;
+  if ((status.st_mode & kWrittenByOthers) == 0) return true;
   // A file system that keeps no modes shows one for all of its files.
   const bool is_refused = ::fchmod(directory.number(), kOwnDirectoryMode) != 0;
   struct stat now {};
-  const bool keeps_none = ::fstat(directory.number(), &now) == 0 && now.st_mode == status.st_mode;
+  if (::fstat(directory.number(), &now) != 0) return std::nullopt;
+  if (is_new && (now.st_mode & kWrittenByOthers) == 0) return true;
+  const bool keeps_none = now.st_mode == status.st_mode;
   if (!is_refused && !keeps_none) std::ignore = ::fchmod(directory.number(), status.st_mode & kModeBits);
   return keeps_none;
 }
@@ -85,12 +89,16 @@ Result<OwnDirectory> open_own_directory(const bridge::Descriptor& above, const s
     // Another transfer that has just ended may have removed it.
     if (!own.opened.is_open() && errno == ENOENT) continue;
     if (!own.opened.is_open() && is_new) return no_place(shown, core::errno_text(errno));
-    own.is_somebody_elses = !own.opened.is_open() || !is_private(own.opened, is_new);
-    if (!is_new || !own.is_somebody_elses) return own;
-    // A new one is nobody else's: it cannot be looked at, and nor could the next one.
-    const int error = errno;
-    std::ignore = ::unlinkat(above.number(), name.c_str(), AT_REMOVEDIR);
-    return no_place(shown, core::errno_text(error));
+    if (own.opened.is_open()) {
+      const auto is_own = is_private(own.opened, is_new);
+      const int error = errno;
+      if (!is_own && is_new) std::ignore = ::unlinkat(above.number(), name.c_str(), AT_REMOVEDIR);
+      if (!is_own) return no_place(shown, core::errno_text(error));
+      own.is_somebody_elses = !*is_own;
+    } else {
+      own.is_somebody_elses = true;
+    }
+    return own;
   }
   return no_place(shown, "other transfers remove it again and again");
 }

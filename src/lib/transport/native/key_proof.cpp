@@ -23,7 +23,7 @@ constexpr const char* kBootId = "/proc/sys/kernel/random/boot_id";
 
 std::string content_of(const char* path) {
   std::ostringstream content;
-  content << std::ifstream(path).rdbuf();  // and not by iterators, which throw where it cannot be read
+  content << std::ifstream(path).rdbuf();  // which catches what iterators throw where it cannot be read
   return content.str();
 }
 
