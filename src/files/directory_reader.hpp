@@ -15,7 +15,7 @@
 
 namespace udtcat::files {
 
-/// In place of readdir(3), which takes the error ENOENT for the end: that is right only for a directory that was removed.
+/// In place of readdir(3), which takes the error ENOENT for the end, as it is of a removed directory alone.
 /// Threads: unsynchronised; waits for the disk.
 class DirectoryReader {
  public:
