@@ -37,8 +37,12 @@ const std::map<std::string_view, std::vector<std::string_view>> kProgram{
     {"files", {"files/"}},
     {"trees", {"trees/", "files/", "ssh/", "tool/"}},
     {"gridftp", {"gridftp/", "files/", "pipe/", "forward/", "tool/"}}};
-const std::vector<std::string_view> kOpenToProgram{"lib/core/", "lib/bridge/", "lib/net/resolver.hpp",
-                                                   "lib/net/interface_addresses.hpp", "lib/net/http_proxy.hpp"};
+const std::vector<std::string_view> kOpenToProgram{"lib/core/",
+                                                   "lib/bridge/",
+                                                   "lib/net/event_loop.hpp",
+                                                   "lib/net/resolver.hpp",
+                                                   "lib/net/interface_addresses.hpp",
+                                                   "lib/net/http_proxy.hpp"};
 
 /// Headers that only few may include: the prefix of the header, and of the files that may.
 struct Fence {

@@ -27,9 +27,9 @@ using boost::asio::ip::tcp;
 
 class TcpDataListener final : public DataListener {
  public:
-  TcpDataListener(tcp::acceptor acceptor, DataStack::ConnectionHandler handler)
+  TcpDataListener(bridge::TcpAcceptor::Bound bound, DataStack::ConnectionHandler handler)
       : acceptor_(
-            std::move(acceptor),
+            std::move(bound),
             [handler = std::move(handler)](tcp::socket socket) {
               boost::system::error_code error;
               const Endpoint peer = bridge::from_asio(socket.remote_endpoint(error));

@@ -11,6 +11,7 @@
 
 #include "lib/core/duplicate.hpp"
 #include "lib/core/try.hpp"
+#include "lib/net/event_loop.hpp"
 
 namespace udtcat::gridftp::xio {
 namespace {
@@ -63,9 +64,10 @@ class BlockedSignals {
 Result<std::unique_ptr<XioEngine>> XioEngine::start() {
   try {
     std::unique_ptr<XioEngine> engine(new XioEngine());
+    UDTCAT_CHECK(net::check_timers(*engine->io_));
     engine->start_thread();
     return engine;
-  } catch (const std::runtime_error& error) {  // of Asio's first timer, or the thread
+  } catch (const std::runtime_error& error) {  // of Asio, or the thread
     return fail(Errc::out_of_resources, "start a thread", error.what());
   }
 }

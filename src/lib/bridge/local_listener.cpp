@@ -25,9 +25,9 @@ Result<std::unique_ptr<LocalListener>> LocalListener::open(boost::asio::io_conte
         on_shortage);
     return listener;
   }
-  UDTCAT_TRY(auto acceptor, bind_unix(io, address.unix_path));
+  UDTCAT_TRY(auto bound, bind_unix(io, address.unix_path));
   listener->accepting_ = std::make_unique<UnixAcceptor>(
-      std::move(acceptor), [on_client](auto socket) { on_client(std::move(socket), {}); },
+      std::move(bound), [on_client](auto socket) { on_client(std::move(socket), {}); },
       [on_shortage, path = address.unix_path](const Endpoint& none, std::error_code error) {
         on_shortage(none, {Errc::out_of_resources, "accept at unix " + path, cause_of(error)});
       });

@@ -12,13 +12,6 @@
 namespace udtcat::bridge {
 namespace {
 
-template <typename Acceptor>
-Endpoint bound_endpoint(const Acceptor& acceptor) {
-  boost::system::error_code error;
-  const auto local = acceptor.local_endpoint(error);
-  return Endpoint::from_sockaddr(local.data(), local.size()).value_or(Endpoint());
-}
-
 /// The client gave up between its SYN and our accept().
 bool concerns_one_client(const boost::system::error_code& error) {
   return error == boost::asio::error::connection_aborted || error == boost::asio::error::connection_reset;
@@ -27,9 +20,9 @@ bool concerns_one_client(const boost::system::error_code& error) {
 }  // namespace
 
 template <typename Protocol>
-SocketAcceptor<Protocol>::SocketAcceptor(Acceptor acceptor, SocketHandler on_socket, ShortageHandler on_shortage)
-    : acceptor_(std::move(acceptor)),
-      local_(bound_endpoint(acceptor_)),
+SocketAcceptor<Protocol>::SocketAcceptor(Bound bound, SocketHandler on_socket, ShortageHandler on_shortage)
+    : acceptor_(std::move(bound.listening)),
+      local_(bound.local),
       on_socket_(std::move(on_socket)),
       on_shortage_(std::move(on_shortage)),
       timer_(acceptor_.get_executor()) {

@@ -26,10 +26,14 @@ class SocketAcceptor {
   using Acceptor = boost::asio::basic_socket_acceptor<Protocol>;
   using Socket = typename Protocol::socket;
   using SocketHandler = std::function<void(Socket)>;
-  /// Accepting pauses because of `error`.  local   no address where the socket is none of TCP
+  /// Accepting pauses because of `error`.  local   as in Bound
   using ShortageHandler = std::function<void(const Endpoint& local, std::error_code error)>;
+  struct Bound {
+    Acceptor listening;
+    Endpoint local;  // no address where the socket is none of TCP
+  };
 
-  SocketAcceptor(Acceptor acceptor, SocketHandler on_socket, ShortageHandler on_shortage);
+  SocketAcceptor(Bound bound, SocketHandler on_socket, ShortageHandler on_shortage);
 
   /// Accepts no more, but for one client that may be on its way, until resume().
   void pause() { paused_ = true; }

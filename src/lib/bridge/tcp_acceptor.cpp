@@ -17,11 +17,6 @@ using boost::asio::ip::tcp;
 
 constexpr int kPortDraws = 16;  // guess: the odds that a port free in one family is taken in the other are small
 
-std::uint16_t bound_port(const tcp::acceptor& acceptor) {
-  boost::system::error_code error;
-  return acceptor.local_endpoint(error).port();
-}
-
 /// A host without IPv6 has no ::1, which its files may name all the same.
 bool is_missing(const std::error_code& error) {
   return error == std::errc::address_not_available || error == std::errc::address_family_not_supported;
@@ -32,9 +27,9 @@ bool is_second_loopback(const Endpoint& local, std::size_t bound) {
   return bound > 0 && local.port() != 0 && local.family() == AddressFamily::ipv6 && local.is_loopback();
 }
 
-Result<std::vector<tcp::acceptor>> bind_all(boost::asio::io_context& io, const std::vector<Endpoint>& locals,
-                                            GracefulClose close) {
-  std::vector<tcp::acceptor> bound;
+Result<std::vector<TcpAcceptor::Bound>> bind_all(boost::asio::io_context& io, const std::vector<Endpoint>& locals,
+                                                 GracefulClose close) {
+  std::vector<TcpAcceptor::Bound> bound;
   std::uint16_t drawn_port = 0;
   std::optional<Error> missing;
   for (const Endpoint& local : locals) {
@@ -50,7 +45,7 @@ Result<std::vector<tcp::acceptor>> bind_all(boost::asio::io_context& io, const s
       missing = why;
       continue;
     }
-    if (wanted.port() == 0) drawn_port = bound_port(*acceptor);
+    if (wanted.port() == 0) drawn_port = acceptor->local.port();
     bound.push_back(std::move(*acceptor));
   }
   if (bound.empty() && missing) return tl::unexpected(*missing);
@@ -59,8 +54,8 @@ Result<std::vector<tcp::acceptor>> bind_all(boost::asio::io_context& io, const s
 
 }  // namespace
 
-tl::expected<TcpAcceptor::Acceptor, std::error_code> bind_tcp(boost::asio::io_context& io, const Endpoint& local,
-                                                              GracefulClose close) {
+tl::expected<TcpAcceptor::Bound, std::error_code> bind_tcp(boost::asio::io_context& io, const Endpoint& local,
+                                                           GracefulClose close) {
   const tcp::endpoint endpoint = to_asio(local);
   tcp::acceptor acceptor(io);
   boost::system::error_code error;
@@ -73,8 +68,9 @@ tl::expected<TcpAcceptor::Acceptor, std::error_code> bind_tcp(boost::asio::io_co
     acceptor.set_option(boost::asio::socket_base::linger(true, 0), error);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(boost::asio::socket_base::max_listen_connections, error);
+  const tcp::endpoint bound = error ? tcp::endpoint() : acceptor.local_endpoint(error);
   if (error) return tl::unexpected(from_asio(error));
-  return acceptor;
+  return TcpAcceptor::Bound{std::move(acceptor), from_asio(bound)};
 }
 
 Result<TcpPorts> TcpPorts::bind(boost::asio::io_context& io, const std::vector<Endpoint>& locals, GracefulClose close) {
@@ -82,7 +78,7 @@ Result<TcpPorts> TcpPorts::bind(boost::asio::io_context& io, const std::vector<E
   // A port drawn in one family may be taken in the other; then another is drawn.
   const bool draws = locals.size() > 1 && locals.front().port() == 0;
   for (int drawn = 1; !bound && draws && drawn < kPortDraws; ++drawn) bound = bind_all(io, locals, close);
-  return std::move(bound).map([](std::vector<tcp::acceptor> all) {
+  return std::move(bound).map([](std::vector<TcpAcceptor::Bound> all) {
     TcpPorts ports;
     ports.bound_ = std::move(all);
     return ports;
@@ -90,11 +86,10 @@ Result<TcpPorts> TcpPorts::bind(boost::asio::io_context& io, const std::vector<E
 }
 
 void TcpPorts::accept(const TcpAcceptor::SocketHandler& on_socket, const ShortageHandler& on_shortage) {
-  for (tcp::acceptor& acceptor : bound_)
-    acceptors_.emplace_back(
-        std::move(acceptor), on_socket, [on_shortage](const Endpoint& local, std::error_code error) {
-          on_shortage(local, {Errc::out_of_resources, "accept tcp " + local.to_string(), cause_of(error)});
-        });
+  for (TcpAcceptor::Bound& bound : bound_)
+    acceptors_.emplace_back(std::move(bound), on_socket, [on_shortage](const Endpoint& local, std::error_code error) {
+      on_shortage(local, {Errc::out_of_resources, "accept tcp " + local.to_string(), cause_of(error)});
+    });
   bound_.clear();
 }
 

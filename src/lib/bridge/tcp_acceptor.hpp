@@ -22,8 +22,8 @@ using TcpAcceptor = SocketAcceptor<boost::asio::ip::tcp>;
 
 /// close   of the connections that will be accepted, from their birth
 /// errors: the system's, of the first step that failed
-[[nodiscard]] tl::expected<TcpAcceptor::Acceptor, std::error_code> bind_tcp(boost::asio::io_context& io,
-                                                                            const Endpoint& local, GracefulClose close);
+[[nodiscard]] tl::expected<TcpAcceptor::Bound, std::error_code> bind_tcp(boost::asio::io_context& io,
+                                                                         const Endpoint& local, GracefulClose close);
 
 /// The ports of one service: bound together, then accepted from together.
 /// Threads: confined to the io_context thread, where the handlers are called.
@@ -45,7 +45,7 @@ class TcpPorts {
   [[nodiscard]] std::vector<Endpoint> local_endpoints() const;
 
  private:
-  std::vector<boost::asio::ip::tcp::acceptor> bound_;  // until accept()
+  std::vector<TcpAcceptor::Bound> bound_;  // until accept()
   std::deque<TcpAcceptor> acceptors_;
 };
 

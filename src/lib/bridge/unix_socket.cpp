@@ -43,7 +43,7 @@ bool is_left_over(const std::string& path) {
          errno == ECONNREFUSED;
 }
 
-Result<UnixAcceptor::Acceptor> bind_unix(boost::asio::io_context& io, const std::string& path, mode_t mode) {
+Result<UnixAcceptor::Bound> bind_unix(boost::asio::io_context& io, const std::string& path, mode_t mode) {
   if (path.empty() || path.size() > kMaxUnixPathBytes)
     return cannot_listen(path, "a path of a socket has 1 to 107 bytes");
   UnixAcceptor::Acceptor listening(io);
@@ -56,7 +56,7 @@ Result<UnixAcceptor::Acceptor> bind_unix(boost::asio::io_context& io, const std:
     listening.bind(stream_protocol::endpoint(path), error);
   if (error) return cannot_listen(path, cause_of(from_asio(error)));
   listening.listen(boost::asio::socket_base::max_listen_connections, error);
-  if (!error) return listening;
+  if (!error) return UnixAcceptor::Bound{std::move(listening), {}};
   std::ignore = ::unlink(path.c_str());  // the name is ours
   return cannot_listen(path, cause_of(from_asio(error)));
 }

@@ -29,8 +29,8 @@ using UnixAcceptor = SocketAcceptor<boost::asio::local::stream_protocol>;
 /// Listens at `path`. The socket of a process that has died is removed.
 /// mode   of the socket's file, which says who may connect; less what the umask takes
 /// errors: Errc::cannot_bind, also where somebody listens there, or where `path` is no socket
-[[nodiscard]] Result<UnixAcceptor::Acceptor> bind_unix(boost::asio::io_context& io, const std::string& path,
-                                                       mode_t mode = ACCESSPERMS);
+[[nodiscard]] Result<UnixAcceptor::Bound> bind_unix(boost::asio::io_context& io, const std::string& path,
+                                                    mode_t mode = ACCESSPERMS);
 
 /// Whether `path` is a socket at which nobody listens, as its process has died.
 [[nodiscard]] bool is_left_over(const std::string& path);

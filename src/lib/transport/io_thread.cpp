@@ -9,11 +9,11 @@
 #include <pthread.h>
 
 #include <boost/asio/post.hpp>
-#include <boost/asio/steady_timer.hpp>
 
 #include "lib/core/invariant.hpp"
 #include "lib/core/mutex.hpp"
 #include "lib/core/try.hpp"
+#include "lib/net/event_loop.hpp"
 
 namespace udtcat::transport {
 
@@ -55,8 +55,7 @@ class IoThread::Mailbox : public std::enable_shared_from_this<Mailbox> {
 Result<std::unique_ptr<IoThread>> IoThread::start(boost::asio::io_context& owner) {
   std::unique_ptr<IoThread> made(new IoThread(owner));
   try {
-    // The first timer makes Asio ask for the descriptors of an event loop, and throw where there are none.
-    const boost::asio::steady_timer first(made->io_);
+    UDTCAT_CHECK(net::check_timers(made->io_));
     made->thread_ = std::thread([&io = made->io_] { io.run(); });
   } catch (const std::runtime_error& error) {
     made->stopped_ = true;

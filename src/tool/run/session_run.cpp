@@ -9,6 +9,7 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/user_text.hpp"
+#include "lib/net/event_loop.hpp"
 #include "tool/status/peer_totals.hpp"
 #include "tool/status/service_manager.hpp"
 #include "tool/status/why_text.hpp"
@@ -55,7 +56,9 @@ SessionRun::SessionRun(const Options& options, Console& console, const ExitPolic
       dates_timer_(io_),
       signals_([this](int signal) { boost::asio::post(io_, [this, signal] { on_signal(signal); }); },
                exit_policy.signal_grace) {
-  if (auto opened = publisher_.open(); !opened) finish(std::move(opened.error()));
+  auto ready = net::check_timers(io_);
+  if (ready) ready = publisher_.open();
+  if (!ready) finish(std::move(ready.error()));
 }
 
 void SessionRun::say(const std::string& what) {

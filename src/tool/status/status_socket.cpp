@@ -33,19 +33,19 @@ Status open_to_group(const std::string& path, gid_t group) {
 
 Result<std::unique_ptr<StatusSocket>> StatusSocket::open(boost::asio::io_context& io, const std::string& path,
                                                          SnapshotSource snapshot_source, std::optional<gid_t> group) {
-  UDTCAT_TRY(auto listening, bridge::bind_unix(io, path, S_IRUSR | S_IWUSR));
-  std::unique_ptr<StatusSocket> made(new StatusSocket(std::move(listening), path, std::move(snapshot_source), group));
+  UDTCAT_TRY(auto bound, bridge::bind_unix(io, path, S_IRUSR | S_IWUSR));
+  std::unique_ptr<StatusSocket> made(new StatusSocket(std::move(bound), path, std::move(snapshot_source), group));
   if (group) UDTCAT_CHECK(open_to_group(path, *group));
   return made;
 }
 
-StatusSocket::StatusSocket(bridge::UnixAcceptor::Acceptor listening, std::string path, SnapshotSource snapshot_source,
+StatusSocket::StatusSocket(bridge::UnixAcceptor::Bound bound, std::string path, SnapshotSource snapshot_source,
                            std::optional<gid_t> group)
     : path_(std::move(path)),
       snapshot_source_(std::move(snapshot_source)),
       group_(group),
       acceptor_(
-          std::move(listening), [this](Socket socket) { take(std::move(socket)); },
+          std::move(bound), [this](Socket socket) { take(std::move(socket)); },
           [](const Endpoint&, std::error_code) {}) {}  // it goes on by itself, and nobody else waits for it
 
 StatusSocket::~StatusSocket() { std::ignore = ::unlink(path_.c_str()); }

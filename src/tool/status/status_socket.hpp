@@ -66,7 +66,7 @@ class StatusSocket {
   };
   using ClientPtr = std::shared_ptr<Client>;
 
-  StatusSocket(bridge::UnixAcceptor::Acceptor listening, std::string path, SnapshotSource snapshot_source,
+  StatusSocket(bridge::UnixAcceptor::Bound bound, std::string path, SnapshotSource snapshot_source,
                std::optional<gid_t> group);
   void take(Socket socket);
   void serve(Socket socket, bool is_member);

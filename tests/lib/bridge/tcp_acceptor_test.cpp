@@ -13,13 +13,12 @@ struct TcpPortsTest : ::testing::Test {
 
 TEST_F(TcpPortsTest, SayWhyAPortCannotBeBound) {
   const auto acceptor = bind_tcp(io, loopback_v4(), GracefulClose::always).value();
-  EXPECT_EQ(bind_tcp(io, from_asio(acceptor.local_endpoint()), GracefulClose::always).error(),
-            std::errc::address_in_use);
+  EXPECT_EQ(bind_tcp(io, acceptor.local, GracefulClose::always).error(), std::errc::address_in_use);
 }
 
 TEST_F(TcpPortsTest, HaveOneFamilyEach) {
   const auto acceptor = bind_tcp(io, loopback_v4(), GracefulClose::always).value();
-  const auto v6 = loopback_v6().with_port(acceptor.local_endpoint().port());
+  const auto v6 = loopback_v6().with_port(acceptor.local.port());
   EXPECT_TRUE(bind_tcp(io, v6, GracefulClose::always));
 }
 
@@ -46,7 +45,7 @@ TEST_F(TcpPortsTest, PassOverAnAddressThatTheHostDoesNotHave) {
 
 TEST_F(TcpPortsTest, IgnoreASecondLoopbackThatIsTaken) {
   const auto taken = bind_tcp(io, loopback_v6(), GracefulClose::always).value();
-  const auto port = taken.local_endpoint().port();
+  const auto port = taken.local.port();
   auto ports =
       TcpPorts::bind(io, {loopback_v4().with_port(port), loopback_v6().with_port(port)}, GracefulClose::always);
   ASSERT_TRUE(ports);
@@ -56,7 +55,7 @@ TEST_F(TcpPortsTest, IgnoreASecondLoopbackThatIsTaken) {
 
 TEST_F(TcpPortsTest, FailWithoutTheFirst) {
   const auto taken = bind_tcp(io, loopback_v4(), GracefulClose::always).value();
-  const auto port = taken.local_endpoint().port();
+  const auto port = taken.local.port();
   EXPECT_FALSE(
       TcpPorts::bind(io, {loopback_v4().with_port(port), loopback_v6().with_port(port)}, GracefulClose::always));
 }

@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include <boost/asio/post.hpp>
 
+#include "support/failing_calls.hpp"
+
 namespace udtcat::tool {
 namespace {
 
@@ -49,6 +51,15 @@ TEST_F(SessionRunDeathTest, PrintsTheError) {
   const Error unreachable{Errc::cannot_reach, "reach example.org:9000", "nobody answered"};
   EXPECT_EXIT(::_exit(to_int(SessionRun(options_, console_).fail_to_start(unreachable))), ExitedWithCode(3),
               "^udtcat: reach example.org:9000: nobody answered\n$");
+}
+
+TEST_F(SessionRunDeathTest, EndsAtItsStartWhereTheSystemDoesNotWatchItsTimers) {
+  const auto end = [this] {
+    test::fail_calls({SYS_epoll_ctl}, ENOSPC);
+    run_and_exit([](const SessionRun&) {});
+  };
+  EXPECT_EXIT(end(), ExitedWithCode(7),
+              "^udtcat: make an event loop: the system does not watch its timers .*max_user_watches.\n$");
 }
 
 TEST_F(SessionRunDeathTest, EndsAtItsStartWhereMetricsCannotBeServed) {
