@@ -58,8 +58,10 @@ std::optional<std::vector<std::string>> names_in(bridge::Descriptor directory) {
   std::vector<std::string> names;
   for (;;) {
     auto name = reader.next();
-    if (!name) errno = name.error();
-    if (!name) return std::nullopt;
+    if (!name) {
+      errno = name.error();
+      return std::nullopt;
+    }
     if (!*name) break;
     names.push_back(std::move(**name));
   }

@@ -83,6 +83,9 @@ class KeptCommand {
     ASSERT_NE(found, kSteps.end()) << step.name;
     (this->*found->second)();
   }
+  [[nodiscard]] bool shows(const std::string& wanted) {
+    return test::eventually(test::kWatchdog, [&] { return seen() == wanted; });
+  }
   /// As the model's OBSERVE has it.
   [[nodiscard]] std::string seen() {
     pollfd input{input_.number(), 0, 0};
@@ -177,12 +180,8 @@ TEST(Keeper, DoesWhatItsModelDoes) {
   ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // a zombie that nobody reaps is a member of its group
   play_all_runs([](const Steps& run) -> std::string {
     KeptCommand command;
-    for (const Step& step : run) {
-      command.take(step);
-      if (testing::Test::HasFailure()) return step.name + " cannot be done";
-      if (!test::eventually(test::kWatchdog, [&] { return command.seen() == step.seen; }))
-        return "behind " + step.name + ": " + command.seen() + " instead of " + step.seen;
-    }
+    const std::string difference = take_steps(run, command);
+    if (!difference.empty()) return difference;
     test::let_pass(kGroupsArePolled);
     if (command.seen() != run.back().seen) return "later: " + command.seen() + " instead of " + run.back().seen;
     return {};

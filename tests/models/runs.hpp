@@ -37,6 +37,19 @@ inline Steps parse_run(const std::string& line) {
   return run;
 }
 
+/// Does the steps of a run, and compares what can be seen behind each.
+/// code   take(step), and shows(seen): whether that can be seen, or will within its time; seen() for people
+/// returns   as play_all_runs() has it
+template <typename Code>
+std::string take_steps(const Steps& run, Code& code) {
+  for (const Step& step : run) {
+    code.take(step);
+    if (testing::Test::HasFailure()) return step.name + " cannot be done";
+    if (!code.shows(step.seen)) return "behind " + step.name + ": " + code.seen() + " instead of " + step.seen;
+  }
+  return {};
+}
+
 /// Does each run of the file that the environment's UDTCAT_RUNS names, up to the first that differs.
 /// play   does a run.  returns   "": the code does what the model does; else the difference
 inline void play_all_runs(const std::function<std::string(const Steps&)>& play) {

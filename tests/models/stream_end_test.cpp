@@ -71,6 +71,7 @@ class StreamOfTwoEnds {
     (this->*found->second)(step.end);
     test::run_ready(io_);
   }
+  [[nodiscard]] bool shows(const std::string& wanted) const { return seen() == wanted; }
   /// As the model's OBSERVE has it.
   [[nodiscard]] std::string seen() const { return seen(0) + "," + seen(1); }
 
@@ -213,12 +214,7 @@ const std::map<std::string, StreamOfTwoEnds::Action> StreamOfTwoEnds::kSteps{
 
 std::string play(const Steps& run, bool copies) {
   StreamOfTwoEnds ends(copies);
-  for (const Step& step : run) {
-    ends.take(step);
-    if (testing::Test::HasFatalFailure()) return step.name + " cannot be done";
-    if (ends.seen() != step.seen) return "behind " + step.name + ": " + ends.seen() + " instead of " + step.seen;
-  }
-  return {};
+  return take_steps(run, ends);
 }
 
 /// The multiplexer's clock is the real one: a run that is held up for so long that PING is due is done again.

@@ -55,11 +55,10 @@ class FileBegunAgain {
     ASSERT_NE(found, kSteps.end()) << step.name;
     (this->*found->second)();
   }
-  /// As the model's OBSERVE has it; "": the receiver does something that it does not tell of.
-  [[nodiscard]] std::string seen() const {
-    if (answer_ == '0') return {};
-    return answer_ + hashes_ + chunks_in(in_ + "/f") + chunks_in(part());
-  }
+  /// Without an answer the receiver does something that it does not tell of.
+  [[nodiscard]] bool shows(const std::string& wanted) const { return answer_ == '0' || seen() == wanted; }
+  /// As the model's OBSERVE has it.
+  [[nodiscard]] std::string seen() const { return answer_ + hashes_ + chunks_in(in_ + "/f") + chunks_in(part()); }
 
  private:
   /// none: an empty path
@@ -175,13 +174,7 @@ const std::map<std::string, FileBegunAgain::Action> FileBegunAgain::kSteps{
 TEST(TreeFile, DoesWhatItsModelDoes) {
   play_all_runs([](const Steps& run) -> std::string {
     FileBegunAgain file;
-    for (const Step& step : run) {
-      file.take(step);
-      if (testing::Test::HasFailure()) return step.name + " cannot be done";
-      const std::string seen = file.seen();
-      if (!seen.empty() && seen != step.seen) return "behind " + step.name + ": " + seen + " instead of " + step.seen;
-    }
-    return {};
+    return take_steps(run, file);
   });
 }
 

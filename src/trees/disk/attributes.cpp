@@ -118,16 +118,16 @@ class AttributeWriter {
     if (is_new && wanted_.extended.empty()) return;
     const std::string path = path_to(opened_);
     constexpr mode_t kReadAndSet = S_IRUSR | S_IWUSR;  // what the owner needs, too
-    const auto let = [&](mode_t needed) {
+    const auto permit = [&](mode_t needed) {
       if (is_link() || (status_.st_mode & needed) == needed) return;
       has_set_ = true;
       std::ignore = set_mode(opened_, (status_.st_mode & kModeBits) | kReadAndSet, shown);
     };
-    let(S_IRUSR);
+    permit(S_IRUSR);
     const auto there = read_extended(path, AtLink::followed, shown, keeping_.owners);
     if (!there) return lose("extended attributes", there.error().cause);
     has_set_ = has_set_ || *there != wanted_.extended;
-    if (!wanted_.extended.empty()) let(kReadAndSet);
+    if (!wanted_.extended.empty()) permit(kReadAndSet);
     for (const ExtendedAttribute& each : wanted_.extended) {
       if (!goes_along(each.name, keeping_.owners) || std::ranges::find(*there, each) != there->end()) continue;
       if (::setxattr(path.c_str(), each.name.c_str(), each.value.data(), each.value.size(), 0) != 0)
