@@ -99,8 +99,9 @@ UNFAILING = set('exit exit_group rt_sigreturn restart_syscall set_robust_list se
 OF_WRONG_PROGRAMS = {'EFAULT', 'EBADF', 'EINVAL', 'ENOTSOCK'}
 OF_WRONG_CALLS = {('epoll_ctl', 'EEXIST'), ('epoll_ctl', 'ELOOP'), ('epoll_ctl', 'ENOENT'), ('timerfd_settime', 'ECANCELED')}
 
-# Errors that mean just what the program takes them for, so that to say them falsely proves nothing.
-TRUE_WORDS = {('kill', 'ESRCH'), ('wait4', 'ECHILD'), ('listxattr', 'EOPNOTSUPP'), ('llistxattr', 'EOPNOTSUPP'), ('flistxattr', 'EOPNOTSUPP'),
+# Errors that mean just what the program takes them for, so that to say them falsely proves nothing; or at which the C
+# library ends the program (getcwd).
+TRUE_WORDS = {('kill', 'ESRCH'), ('wait4', 'ECHILD'), ('getcwd', 'ERANGE'), ('listxattr', 'EOPNOTSUPP'), ('llistxattr', 'EOPNOTSUPP'), ('flistxattr', 'EOPNOTSUPP'),
               ('getxattr', 'ENODATA'), ('lgetxattr', 'ENODATA'), ('fgetxattr', 'ENODATA'), ('accept', 'EAGAIN'), ('accept4', 'EAGAIN')}
 
 # A signal interrupts a call, and not the same one again for ever.
@@ -146,14 +147,24 @@ def of(call):
     return errors + (('SHORT',) if call in SEAM else ())
 
 
-# What a kernel says of a pipe's ends; only of pipes and sockets does it say EPIPE.
+# What a kernel does not say where an open descriptor is given with an empty path.
+OF_PATHS = {'EACCES', 'ELOOP', 'ENAMETOOLONG', 'ENOENT', 'ENOTDIR'}
+
+# What a kernel says of some operations of a call only, by its second argument.
+ADD, DUPLICATE = {1}, {0, 1030}  # EPOLL_CTL_ADD; F_DUPFD, F_DUPFD_CLOEXEC
+OF_OPERATIONS = {('epoll_ctl', 'ENOMEM'): ADD, ('epoll_ctl', 'ENOSPC'): ADD, ('epoll_ctl', 'EPERM'): ADD,
+                 ('fcntl', 'EMFILE'): DUPLICATE}
+
+# What a kernel says of a pipe's ends; only of pipes and sockets does it say EPIPE and EAGAIN.
 OF_PIPES = {'EPIPE', 'EAGAIN', 'EMFILE'}
 OF_STREAMS = set('read readv write writev fcntl'.split())
 
 
-def can_fail_there(call, error, kind):
+def can_fail_there(call, error, kind, operation):
     """What a process tells itself always comes, and the C library ends the program at an error of a netlink socket."""
-    if call in OF_STREAMS and ((kind == 'pipe' and error not in OF_PIPES) or (kind == 'file' and error == 'EPIPE')):
+    if operation not in OF_OPERATIONS.get((call, error), {operation}):
+        return False
+    if call in OF_STREAMS and ((kind == 'pipe' and error not in OF_PIPES) or (kind == 'file' and error in ('EPIPE', 'EAGAIN'))):
         return False
     if call in OF_DESCRIPTORS and kind in ('anon_inode:[eventfd]', 'own pipe'):
         return False
@@ -161,8 +172,8 @@ def can_fail_there(call, error, kind):
 
 
 def can_last(call, error):
-    """Clients wait where nobody can be accepted for ever; and no socket is readable and says EAGAIN for ever."""
-    return error not in NOT_LASTING and call not in ACCEPTING and not (error == 'EAGAIN' and call.startswith('recv'))
+    """Clients wait where nobody can be accepted, or a service takes nothing; and no socket is readable and says EAGAIN for ever."""
+    return error not in NOT_LASTING and call not in ACCEPTING and not (error == 'EAGAIN' and call.startswith(('recv', 'send', 'write')))
 
 
 def is_of_wrong_program(call, error):

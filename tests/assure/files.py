@@ -209,6 +209,55 @@ class GridftpPut(GridftpGet):
         return [self.stage.path('near/source'), url + 'final']
 
 
+class GridftpGetTree(GridftpGet):
+    """A directory from it, into one where an older file is."""
+
+    FILES = {'a': OUT, 'd/c': b'c', 'd/e/empty': b'', 'd/large': OUT * 4}
+
+    def prepare(self):
+        for name, content in self.FILES.items():
+            write(os.path.join(self.stage.path(self.from_path()), name), content)
+        write(self.stage.path(self.to_path() + '/a'), OLD)
+
+    def paths(self, url):
+        return ['-r', *super().paths(url)]
+
+    def contents(self, path):
+        return {name: seen[1] for name, seen in tree(self.stage.path(path)).items() if seen[0] == 'file'}
+
+    def check_promises(self, ends):
+        if not self.FILES.items() <= self.contents(self.from_path()).items():
+            raise Finding('source', 'the source is another')
+        there = self.contents(self.to_path())
+        half = [name for name, content in there.items() if content not in (self.FILES.get(name, content), OLD if name == 'a' else None)]
+        if half:
+            raise Finding('half', f'neither the old nor the new: {half}')
+        differ = [name for name, content in self.FILES.items() if there.get(name) != content]
+        if ends[0].status() == 0 and differ:
+            raise Finding('lie', f'{self.sides[0]} has ended with 0, and these differ: {differ}')
+
+    def check_whole(self):
+        for path in (self.from_path(), self.to_path()):
+            there = self.contents(path)
+            if there != self.FILES:
+                raise Finding('left', f'in {path}: {sorted(there)}')
+
+
+class GridftpPutTree(GridftpGetTree):
+    """A directory to it, likewise."""
+
+    sides = ('put', 'serve')
+
+    def from_path(self):
+        return 'near/source'
+
+    def to_path(self):
+        return 'far/final'
+
+    def paths(self, url):
+        return ['-r', self.stage.path('near/source'), url + 'final']
+
+
 class GridftpTcpGet(GridftpGet):
     """As stock programs do, over TCP."""
 

@@ -147,7 +147,7 @@ class Injection:
         if self.armed and self.concerns(task):
             name = self.names.get(number, str(number))
             self.seen[name] += 1
-            if self.fails(self.seen[name]) and self.can_fail(task, name, arguments[0]):
+            if self.fails(self.seen[name]) and self.can_fail(task, name, arguments):
                 self.what = self.what or describe(task, name, arguments)
                 self.fired += 1
                 self.is_mute = self.is_mute or (name in ('write', 'writev') and arguments[0] == 2)
@@ -169,10 +169,13 @@ class Injection:
         except OSError:
             return False
 
-    def can_fail(self, task, name, descriptor):
+    def can_fail(self, task, name, arguments):
         """One that lasts is of descriptors that are like the first."""
+        descriptor, operation = arguments[:2]
+        if self.fault.error in calls.OF_PATHS and name in calls.PATH_AT and not path_of(task, name, arguments):
+            return False
         kind = kind_of(task, descriptor) if name in calls.OF_DESCRIPTORS | calls.OF_SOCKETS else None
-        if not calls.can_fail_there(name, self.fault.error, kind):
+        if not calls.can_fail_there(name, self.fault.error, kind, operation):
             return False
         if name not in calls.OF_DESCRIPTORS or not self.fault.lasts:
             return True
@@ -207,6 +210,14 @@ def kind_of(task, descriptor):
     return 'file' if link.startswith('/') else link if link.startswith('anon') else link.split(':')[0]
 
 
+def path_of(task, name, arguments):
+    """Nothing where there is none, as futimens(3) has it."""
+    with contextlib.suppress(OSError, OverflowError), open(f'/proc/{task}/mem', 'rb', buffering=0) as memory:
+        memory.seek(arguments[calls.PATH_AT[name]])
+        return memory.read(256).split(b'\0')[0]
+    return b''
+
+
 def describe(task, name, arguments):
     """A call's path or descriptor, and who calls."""
     words = []
@@ -214,9 +225,7 @@ def describe(task, name, arguments):
         with open(f'/proc/{task}/comm', encoding='ascii', errors='replace') as comm:
             words.append(f'by {comm.read().strip()}')
         if name in calls.PATH_AT:
-            with open(f'/proc/{task}/mem', 'rb', buffering=0) as memory:
-                memory.seek(arguments[calls.PATH_AT[name]])
-                words.append(repr(memory.read(256).split(b'\0')[0].decode(errors='replace')))
+            words.append(repr(path_of(task, name, arguments).decode(errors='replace')))
         elif arguments[0] < 4096:
             words.append(f'of {arguments[0]}, ' + os.readlink(f'/proc/{task}/fd/{arguments[0]}'))
     return ' '.join(words)

@@ -62,7 +62,8 @@ class ListingSink final : public BlockSink {
 /// path   ends with '/', as theirs do
 struct Listing {
   std::vector<ListedEntry> entries;
-  std::size_t left_out;  // names, as the server says
+  std::size_t left_out;  // names
+  std::string end;       // the server's words, which say why
 };
 Task<Result<Listing>> list(RemoteServer& server, std::string path) {
   UDTCAT_CO_CHECK(co_await server.aim_at_ports(false));
@@ -82,7 +83,7 @@ Task<Result<Listing>> list(RemoteServer& server, std::string path) {
   }
   UDTCAT_CO_CHECK(co_await outcome_of(server, std::move(moved), done));
   auto entries = parse_listing(sink->text());
-  if (entries) co_return Listing{std::move(*entries), left_out_by(server.last_words())};
+  if (entries) co_return Listing{std::move(*entries), left_out_by(server.last_words()), server.last_words()};
   entries.error().what += " of " + core::printable(path, core::kShownBytes);
   co_return tl::unexpected(std::move(entries.error()));
 }
@@ -111,6 +112,7 @@ struct SkippedEntries {
   UnsupportedEntries links;
   UnsupportedEntries special;
   std::size_t unsayable = 0;    // names with a line end or 0xFF
+  std::size_t unlisted = 0;     // names that the server has left out of a listing, and told why
   FailedFiles directories;      // that could not be listed, or made, and those below them
   std::size_t files_below = 0;  // files in directories that could not be made
 
@@ -123,11 +125,12 @@ struct SkippedEntries {
     Status listed = directories.check(all_directories, "directories");
     if (!listed && files_below > 0)
       listed.error().what += ", and " + core::format_count(files_below, "file") + " in them";
-    if (unsayable == 0) return listed;
+    if (unsayable + unlisted == 0) return listed;
     const std::string before = listed ? "" : listed.error().message() + "; ";
+    const char* const why = unlisted > 0 ? "that the server has left out of its listings"
+                                         : "with a line end or a byte 0xFF, which FTP cannot carry";
     return fail(Errc::stream_refused, doing,
-                fmt::format("{}{} with a line end or a byte 0xFF, which FTP cannot carry", before,
-                            unsayable == 1 ? "it lacks a name" : fmt::format("it lacks {} names", unsayable)));
+                fmt::format("{}it lacks {} {}", before, core::format_count(unsayable + unlisted, "name"), why));
   }
 };
 
@@ -171,12 +174,12 @@ class TreeQueue {
   }
   [[nodiscard]] bool has_left(const std::string& directory) const { return unlisted_.contains(directory); }
   /// Counts names that the server has left out of its listing.
-  void leave(const std::string& directory, std::size_t names) {
-    passed_over_.unsayable += names;
-    if (names > 0)
-      core::log().warn("the server lists {} without {} that FTP cannot carry",
+  void leave(const std::string& directory, const Listing& listing) {
+    passed_over_.unlisted += listing.left_out;
+    if (listing.left_out > 0)
+      core::log().warn("the server says of {}: {}",
                        directory.empty() ? "the directory itself" : core::printable(directory, core::kShownBytes),
-                       names == 1 ? "1 name" : fmt::format("{} names", names));
+                       core::printable(listing.end, core::kShownBytes));
   }
   [[nodiscard]] const std::vector<std::string>& directories() const { return directories_; }
   [[nodiscard]] const std::vector<std::string>& files() const { return files_; }
@@ -242,7 +245,7 @@ Task<Result<TreeQueue>> walk_server(RemoteServer& server, FtpUrl root, bool is_l
     if (!listed && walk.leave(*directory, listed.error(), is_last_attempt)) continue;
     if (!listed) co_return tl::unexpected(listed.error());
     entries += listed->entries.size();
-    walk.leave(*directory, listed->left_out);
+    walk.leave(*directory, *listed);
     for (const ListedEntry& entry : listed->entries) {
       if (entry.kind == ListedEntry::Kind::unsayable)
         walk.leave(*directory, entry.name);

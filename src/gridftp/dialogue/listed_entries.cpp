@@ -11,6 +11,7 @@
 #include "lib/core/printable.hpp"
 #include "lib/core/text.hpp"
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 
 namespace udtcat::gridftp {
 
@@ -65,10 +66,15 @@ ListedFacts parse_facts(std::string_view text) {
   return facts;
 }
 
-std::string end_of_listing(std::size_t left_out) {
-  if (left_out == 0) return "Listing complete.";
-  return fmt::format("{}{} {} a line end, which FTP cannot carry.", kWithout, left_out,
-                     left_out == 1 ? "name with" : "names with");
+std::string end_of_listing(const LeftOut& left_out) {
+  if (left_out.count() == 0) return "Listing complete.";
+  std::string why;
+  if (left_out.with_line_end > 0)
+    why = fmt::format("{} with a line end, which FTP cannot carry", left_out.with_line_end);
+  if (left_out.unseen > 0)
+    why += fmt::format("{}{} that cannot be looked at ({})", why.empty() ? "" : ", ", left_out.unseen,
+                       core::errno_text(left_out.why_unseen));
+  return fmt::format("{}{}: {}.", kWithout, core::format_count(left_out.count(), "name"), why);
 }
 
 std::size_t left_out_by(std::string_view end_of_listing) {

@@ -74,7 +74,7 @@ std::string facts_line(const FileFacts& facts, bool read_only) {
                                     facts.mode, facts.name));
 }
 
-std::size_t left_out_of(std::span<const FileFacts> all, ListingFormat form) {
+std::size_t with_line_end(std::span<const FileFacts> all, ListingFormat form) {
   if (form == ListingFormat::long_lines) return 0;
   return all.size() - static_cast<std::size_t>(std::ranges::count_if(all, fits_a_line));
 }
@@ -103,18 +103,20 @@ Task<Status> ListingSource::fill(std::size_t bytes) {
   while (walk_ && text_.size() < bytes) {
     struct Lines {
       std::string text;
-      std::size_t left_out;
+      std::size_t with_line_end;
     };
     const auto read = [this]() -> Result<std::optional<Lines>> {
       UDTCAT_TRY(const auto slice, walk_->next(kSliceEntries));
       if (slice.empty()) return std::nullopt;
-      return Lines{listing_text(slice, form_, read_only_, now_), left_out_of(slice, form_)};
+      return Lines{listing_text(slice, form_, read_only_, now_), with_line_end(slice, form_)};
     };
     UDTCAT_CO_TRY(const auto lines, co_await on_disk(io_, read));
+    left_out_.unseen = walk_->unseen();
+    left_out_.why_unseen = walk_->why_unseen();
     if (!lines) walk_.reset();
     if (!lines) continue;
     text_ += lines->text;
-    left_out_ += lines->left_out;
+    left_out_.with_line_end += lines->with_line_end;
   }
   co_return Status{};
 }

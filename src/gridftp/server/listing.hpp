@@ -14,6 +14,7 @@
 
 #include "gridftp/coroutine/task.hpp"
 #include "gridftp/mode_e/block_source.hpp"
+#include "gridftp/dialogue/listed_entries.hpp"
 #include "gridftp/server/served_root.hpp"
 
 namespace udtcat::gridftp {
@@ -30,7 +31,7 @@ enum class ListingFormat { facts, names, long_lines };
 [[nodiscard]] std::string listing_text(std::span<const FileFacts> all, ListingFormat form, bool read_only,
                                        std::int64_t now = 0);
 /// Names that listing_text() leaves out.
-[[nodiscard]] std::size_t left_out_of(std::span<const FileFacts> all, ListingFormat form);
+[[nodiscard]] std::size_t with_line_end(std::span<const FileFacts> all, ListingFormat form);
 
 /// A directory's listing as data to be sent, no more of it in memory than goes out next.
 /// Names are in order within a slice; a directory of one slice is in order altogether.
@@ -51,15 +52,15 @@ class ListingSource final : public BlockSource {
         read_only_(read_only),
         now_(now),
         text_(listing_text({&file, 1}, form, read_only, now)),
-        left_out_(left_out_of({&file, 1}, form)),
+        left_out_{.with_line_end = with_line_end({&file, 1}, form)},
         free_(io) {}
   Task<Result<std::optional<files::ByteRange>>> next(std::span<std::byte> into) override;
   [[nodiscard]] std::size_t ahead(std::size_t most) const override {
     return std::min(most, walk_ ? kBlockBytes : text_.size());
   }
   [[nodiscard]] bool is_reading() const override { return busy_; }
-  /// Names so far that a line cannot carry.
-  [[nodiscard]] std::size_t left_out() const { return left_out_; }
+  /// Names so far.
+  [[nodiscard]] const LeftOut& left_out() const { return left_out_; }
 
  private:
   [[nodiscard]] Task<Status> fill(std::size_t bytes);
@@ -70,7 +71,7 @@ class ListingSource final : public BlockSource {
   const bool read_only_;
   const std::int64_t now_;
   std::string text_;  // the next of it
-  std::size_t left_out_ = 0;
+  LeftOut left_out_;
   std::uint64_t given_ = 0;  // before text_
   bool busy_ = false;        // one next() reads the directory
   AsyncCondition free_;

@@ -42,6 +42,12 @@ bridge::Descriptor open_beneath(int root, const std::string& path, int flags) {
   return {};
 }
 
+/// Of a link whose target cannot be opened: not for a shortage of the system's.
+bool leads_nowhere(int error) {
+  return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EXDEV || error == EACCES ||
+         error == ENAMETOOLONG;
+}
+
 char letter_of(mode_t mode) {
   if (S_ISDIR(mode)) return 'd';
   if (S_ISLNK(mode)) return 'l';
@@ -149,38 +155,47 @@ bool DirectoryWalk::is_above(File directory) {
   return std::ranges::find(above_, directory) != above_.end();
 }
 
-FileFacts DirectoryWalk::of_link(const std::string& name, const struct stat& link) {
-  const auto target = open_beneath(root_->number(), shown_ + '/' + name, O_PATH);
+std::optional<FileFacts> DirectoryWalk::look_at(const std::string& name) {
   struct stat status {};
-  const bool leads = target.is_open() && ::fstat(target.number(), &status) == 0;
-  if (leads && !(S_ISDIR(status.st_mode) && is_above({status.st_dev, status.st_ino})))
+  // AT_SYMLINK_NOFOLLOW: a link may lead outside the root, and of_link() stays inside.
+  if (::fstatat(reader_->number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+  if (S_ISLNK(status.st_mode)) return of_link(name, status);
+  const bool writable = ::faccessat(reader_->number(), name.c_str(), W_OK, AT_SYMLINK_NOFOLLOW) == 0;
+  return facts_from(status, name, writable);
+}
+
+std::optional<FileFacts> DirectoryWalk::of_link(const std::string& name, const struct stat& link) {
+  const auto target = open_beneath(root_->number(), shown_ + '/' + name, O_PATH);
+  if (!target.is_open() && !leads_nowhere(errno)) return std::nullopt;
+  struct stat status {};
+  if (target.is_open() && ::fstat(target.number(), &status) != 0) return std::nullopt;
+  if (target.is_open() && !(S_ISDIR(status.st_mode) && is_above({status.st_dev, status.st_ino})))
     return facts_from(status, name, ::faccessat(target.number(), "", W_OK, AT_EMPTY_PATH) == 0);
   FileFacts facts = facts_from(link, name, false);
   std::array<char, PATH_MAX> text{};
   const auto bytes = ::readlinkat(reader_->number(), name.c_str(), text.data(), text.size());
-  facts.leads_to.assign(text.data(), static_cast<std::size_t>(std::max<ssize_t>(bytes, 0)));
+  if (bytes < 0) return std::nullopt;
+  facts.leads_to.assign(text.data(), static_cast<std::size_t>(bytes));
   return facts;
 }
 
 Result<std::vector<FileFacts>> DirectoryWalk::next(std::size_t most_entries) {
   std::vector<FileFacts> slice;
-  const int directory = reader_->number();
   while (slice.size() < most_entries) {
     const auto found = reader_->next();
-    if (!found) errno = found.error();
-    if (!found) return failed(Errc::local_read_failed, "list", shown_);
+    if (!found) {
+      errno = found.error();
+      return failed(Errc::local_read_failed, "list", shown_);
+    }
     if (!*found) break;
     const std::string& name = **found;
     if (!pattern_.empty() && !matches(pattern_, name)) continue;
-    struct stat status {};
-    // AT_SYMLINK_NOFOLLOW: a link may lead outside the root, and of_link() stays inside.
-    if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
-    if (S_ISLNK(status.st_mode)) {
-      slice.push_back(of_link(name, status));
-      continue;
+    if (auto facts = look_at(name)) {
+      slice.push_back(std::move(*facts));
+    } else if (errno != ENOENT) {  // else it has gone
+      ++unseen_;
+      why_unseen_ = errno;
     }
-    const bool writable = ::faccessat(directory, name.c_str(), W_OK, AT_SYMLINK_NOFOLLOW) == 0;
-    slice.push_back(facts_from(status, name, writable));
   }
   for (FileFacts& facts : slice) facts.name.insert(0, above_name_);
   std::ranges::sort(slice, {}, &FileFacts::name);

@@ -63,8 +63,9 @@ class BlockedSignals {
 
 Result<std::unique_ptr<XioEngine>> XioEngine::start() {
   try {
-    std::unique_ptr<XioEngine> engine(new XioEngine());
-    UDTCAT_CHECK(net::check_timers(*engine->io_));
+    auto io = std::make_shared<boost::asio::io_context>(1);
+    UDTCAT_CHECK(net::begin_event_loop(*io));
+    std::unique_ptr<XioEngine> engine(new XioEngine(std::move(io)));
     engine->start_thread();
     return engine;
   } catch (const std::runtime_error& error) {  // of Asio, or the thread
@@ -72,8 +73,8 @@ Result<std::unique_ptr<XioEngine>> XioEngine::start() {
   }
 }
 
-XioEngine::XioEngine()
-    : io_(std::make_shared<boost::asio::io_context>(1)), work_(io_->get_executor()), timeout_(*io_), poll_(*io_) {}
+XioEngine::XioEngine(std::shared_ptr<boost::asio::io_context> io)
+    : io_(std::move(io)), work_(io_->get_executor()), timeout_(*io_), poll_(*io_) {}
 
 void XioEngine::start_thread() {
   const BlockedSignals masked;

@@ -68,7 +68,7 @@ class XioEngine {
   };
   using Position = std::list<Outgoing>::iterator;
 
-  XioEngine();
+  explicit XioEngine(std::shared_ptr<boost::asio::io_context> io);
   void start_thread();
   void connect(DialRequest request, const std::shared_ptr<XioLink>& link);
   void on_dialled(Position position, Result<std::unique_ptr<Connection>> connection);

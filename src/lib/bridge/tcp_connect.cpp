@@ -49,6 +49,7 @@ void TcpConnect::begin_next() {
 
 void TcpConnect::on_connected(Attempts::iterator attempt, const boost::system::error_code& error) {
   if (!error) return finish({}, std::move(*attempt));
+  reset(*attempt);  // it may be connected all the same, where SO_ERROR could not be read
   attempts_.erase(attempt);
   if (begun_ < targets_.size()) return begin_next();
   if (attempts_.empty()) finish(from_asio(error), tcp::socket(io_));

@@ -1,22 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/net/event_loop.hpp"
 
-#include <chrono>
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <system_error>
 
 #include <boost/asio/steady_timer.hpp>
 
 namespace udtcat::net {
+namespace {
 
-Status check_timers(boost::asio::io_context& io) {
-  bool has_ended = false;
-  boost::asio::steady_timer due(io, std::chrono::steady_clock::time_point::min());
-  due.async_wait([&](const boost::system::error_code&) { has_ended = true; });
-  io.poll();
-  if (has_ended) return {};
-  due.cancel();
-  io.poll();
+constexpr int kAsiosOwn = 2;  // spec: Asio: an eventfd for what is posted, and a timerfd
+
+/// As /proc/self/fd has them.
+std::set<std::string> epolls_of_process() {
+  std::set<std::string> numbers;
+  std::error_code error;
+  for (std::filesystem::directory_iterator each("/proc/self/fd", error), end; !error && each != end;
+       each.increment(error)) {
+    std::error_code closed;
+    if (std::filesystem::read_symlink(each->path(), closed) == "anon_inode:[eventpoll]")
+      numbers.insert(each->path().filename());
+  }
+  return numbers;
+}
+
+/// spec: proc(5), fdinfo
+bool watches_asios_own(const std::string& epoll) {
+  std::ifstream file("/proc/self/fdinfo/" + epoll);
+  int watched = 0;
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("tfd:")) ++watched;
+  return watched >= kAsiosOwn;
+}
+
+}  // namespace
+
+Status begin_event_loop(boost::asio::io_context& io) {
+  const auto before = epolls_of_process();
+  const boost::asio::steady_timer first(io);
+  auto made = epolls_of_process();
+  for (const std::string& number : before) made.erase(number);
+  // Another thread may have made one meanwhile.
+  if (made.empty() || std::ranges::any_of(made, watches_asios_own)) return {};
   return fail(Errc::out_of_resources, "make an event loop",
-              "the system does not watch its timers (memory, or fs.epoll.max_user_watches)");
+              "the system does not watch its descriptors (memory, or fs.epoll.max_user_watches)");
 }
 
 }  // namespace udtcat::net

@@ -8,10 +8,11 @@
 
 namespace udtcat::net {
 
-/// Whether the loop's timers end: Asio ignores the status of the epoll_ctl(2) by which it watches for them.
-/// io   new, and with a work guard: handlers that are ready are run
-/// Throws boost::system::system_error, as Asio does, where there are no descriptors for a loop.
+/// Makes the loop's descriptors, and looks whether the system watches those by which it wakes and knows the time: Asio
+/// ignores the status of that epoll_ctl(2), and the loop would not end. Without /proc nobody can know.
+/// io   new: it has no timer, socket or signal yet
+/// Throws boost::system::system_error, as Asio does, where there are no descriptors for them.
 /// errors: Errc::out_of_resources
-[[nodiscard]] Status check_timers(boost::asio::io_context& io);
+[[nodiscard]] Status begin_event_loop(boost::asio::io_context& io);
 
 }  // namespace udtcat::net

@@ -9,7 +9,6 @@
 
 #include "lib/core/log.hpp"
 #include "lib/core/user_text.hpp"
-#include "lib/net/event_loop.hpp"
 #include "tool/status/peer_totals.hpp"
 #include "tool/status/service_manager.hpp"
 #include "tool/status/why_text.hpp"
@@ -56,9 +55,8 @@ SessionRun::SessionRun(const Options& options, Console& console, const ExitPolic
       dates_timer_(io_),
       signals_([this](int signal) { boost::asio::post(io_, [this, signal] { on_signal(signal); }); },
                exit_policy.signal_grace) {
-  auto ready = net::check_timers(io_);
-  if (ready) ready = publisher_.open();
-  if (!ready) finish(std::move(ready.error()));
+  if (begun_) begun_ = publisher_.open();
+  if (!begun_) finish(begun_.error());
 }
 
 void SessionRun::say(const std::string& what) {

@@ -16,6 +16,7 @@
 #include <udtcat/connection.hpp>
 #include <udtcat/result.hpp>
 
+#include "lib/net/event_loop.hpp"
 #include "tool/cli/console.hpp"
 #include "tool/cli/exit_status.hpp"
 #include "tool/cli/options.hpp"
@@ -121,6 +122,7 @@ class SessionRun {
   [[nodiscard]] std::string describe(const Error& error) const;
 
   boost::asio::io_context io_;
+  Status begun_ = net::begin_event_loop(io_);
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   Console& console_;
   const TransportOptions transport_;

@@ -140,9 +140,9 @@ TEST(Listing, ShowsALinkThatLeadsNowhereAsOne) {
 
 TEST(Listing, CountsTheNamesThatItLeavesOut) {
   const std::vector<FileFacts> all{facts_of("a"), facts_of("b\nc"), facts_of("d\r")};
-  EXPECT_EQ(left_out_of(all, ListingFormat::facts), 2U);
-  EXPECT_EQ(left_out_of(all, ListingFormat::names), 2U);
-  EXPECT_EQ(left_out_of(all, ListingFormat::long_lines), 0U) << "which has all of them";
+  EXPECT_EQ(with_line_end(all, ListingFormat::facts), 2U);
+  EXPECT_EQ(with_line_end(all, ListingFormat::names), 2U);
+  EXPECT_EQ(with_line_end(all, ListingFormat::long_lines), 0U) << "which has all of them";
 }
 
 }  // namespace

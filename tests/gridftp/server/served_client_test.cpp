@@ -218,7 +218,7 @@ TEST_F(ListedClients, AreToldHowManyNamesAreMissing) {
   folder.write("-dash/a\nb", {});
   EXPECT_EQ(list("NLST -dash"), "within\r\n");
   EXPECT_EQ(end.code, 226);
-  EXPECT_EQ(end.text(), "Listing complete, without 1 name with a line end, which FTP cannot carry.");
+  EXPECT_EQ(end.text(), "Listing complete, without 1 name: 1 with a line end, which FTP cannot carry.");
 }
 
 TEST_F(ListedClients, GetListingsInStatusReplies) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gridftp/server/served_root.hpp"
 
+#include <cerrno>
 #include <map>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,6 +14,7 @@
 #include "gridftp/disk/block_store.hpp"
 #include "gridftp/support.hpp"
 #include "lib/core/try.hpp"
+#include "support/failing_calls.hpp"
 
 namespace udtcat::gridftp {
 namespace {
@@ -169,6 +172,25 @@ TEST_F(ServedRoots, ListLinksAsWhatTheyLeadToInside) {
   for (const char* nowhere : {"absolute", "relative", "directory", "loop"})
     EXPECT_EQ(listed[nowhere].kind, FileFacts::Kind::link) << nowhere;
   EXPECT_EQ(listed["relative"].leads_to, "../secret");
+}
+
+TEST_F(ServedRoots, CountNamesThatCannotBeLookedAt) {
+  auto walk = root.list("/").value();
+  std::thread([&] {
+    test::fail_calls({SYS_newfstatat}, EIO);
+    EXPECT_TRUE(walk.next(100).value().empty());
+  }).join();
+  EXPECT_EQ(walk.unseen(), 8U);
+  EXPECT_EQ(walk.why_unseen(), EIO);
+}
+
+TEST_F(ServedRoots, CountLinksWhoseTargetsCannotBeOpenedForNow) {
+  auto walk = root.list("/").value();
+  std::thread([&] {
+    test::fail_calls({SYS_openat2}, EMFILE);
+    EXPECT_EQ(walk.next(100).value().size(), 2U);  // "file" and "inside" are none
+  }).join();
+  EXPECT_EQ(walk.unseen(), 6U);
 }
 
 TEST_F(ServedRoots, ListNoDirectoryThatIsInItself) {

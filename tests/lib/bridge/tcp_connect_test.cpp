@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/bridge/tcp_connect.hpp"
 
+#include <cerrno>
+#include <thread>
+
 #include "lib/bridge/loop.hpp"
 #include "lib/bridge/tcp_pair.hpp"
 #include "lib/net/racing.hpp"
+#include "support/failing_calls.hpp"
 
 namespace udtcat::bridge {
 namespace {
@@ -77,6 +81,19 @@ TEST_F(TcpConnectTest, WaitsForOneThatIsSilentWhenTheLastHasFailed) {
   const TcpConnect attempt =
       start({silent.endpoint(), refusing.endpoint()}, milliseconds(2 * net::kConnectionAttemptDelay));
   EXPECT_EQ(wait(), std::errc::timed_out);
+}
+
+TEST_F(TcpConnectTest, ResetsOneOfWhichTheSystemDoesNotSayThatItIsConnected) {
+  std::thread([this] {
+    test::fail_calls({SYS_getsockopt}, ENOBUFS);
+    const TcpConnect attempt = start({answering});
+    EXPECT_EQ(wait(), std::errc::no_buffer_space);
+  }).join();
+  tcp::socket service = listening.accept();
+  char none = 0;
+  boost::system::error_code error;
+  service.read_some(boost::asio::buffer(&none, 1), error);
+  EXPECT_EQ(error, boost::asio::error::connection_reset);
 }
 
 TEST_F(TcpConnectTest, CallsNoHandlerAfterDestruction) {

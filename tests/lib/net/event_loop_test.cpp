@@ -5,7 +5,6 @@
 #include <thread>
 
 #include <gtest/gtest.h>
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/system/system_error.hpp>
 
 #include "support/failing_calls.hpp"
@@ -13,36 +12,38 @@
 namespace udtcat::net {
 namespace {
 
-/// Of a new loop, on a thread where `call` fails.
-Status check_where(int call, int error) {
-  Status checked;
+/// On a thread of its own, as calls go on to fail on it.
+template <typename Check>
+void with_failing(int call, int error, Check check) {
   std::thread([&] {
     test::fail_calls({call}, error);
-    boost::asio::io_context io;
-    const auto work = boost::asio::make_work_guard(io);
-    checked = check_timers(io);
+    check();
   }).join();
-  return checked;
 }
 
-TEST(EventLoop, HasTimersThatEnd) {
+TEST(EventLoop, BeginsMoreThanOnce) {
   boost::asio::io_context io;
-  const auto work = boost::asio::make_work_guard(io);
-  EXPECT_TRUE(check_timers(io));
-  EXPECT_FALSE(io.stopped());
+  EXPECT_TRUE(begin_event_loop(io));
+  EXPECT_TRUE(begin_event_loop(io)) << "it has its descriptors";
+  boost::asio::io_context another;
+  EXPECT_TRUE(begin_event_loop(another));
 }
 
-TEST(EventLoop, SaysThatItsTimersAreNotWatched) {
+TEST(EventLoop, SaysThatItsDescriptorsAreNotWatched) {
   for (const int error : {ENOSPC, ENOMEM, EPERM})
-    EXPECT_EQ(check_where(SYS_epoll_ctl, error).error().code, Errc::out_of_resources) << error;
+    with_failing(SYS_epoll_ctl, error, [] {
+      boost::asio::io_context io;
+      const Status begun = begin_event_loop(io);
+      ASSERT_FALSE(begun);
+      EXPECT_EQ(begun.error().code, Errc::out_of_resources);
+    });
 }
 
 TEST(EventLoop, ThrowsAsAsioDoesWhereThereAreNoDescriptors) {
-  std::thread([] {
-    test::fail_calls({SYS_epoll_create1}, EMFILE);
+  with_failing(SYS_epoll_create1, EMFILE, [] {
     boost::asio::io_context io;
-    EXPECT_THROW(std::ignore = check_timers(io), boost::system::system_error);
-  }).join();
+    EXPECT_THROW(std::ignore = begin_event_loop(io), boost::system::system_error);
+  });
 }
 
 }  // namespace

@@ -53,13 +53,13 @@ TEST_F(SessionRunDeathTest, PrintsTheError) {
               "^udtcat: reach example.org:9000: nobody answered\n$");
 }
 
-TEST_F(SessionRunDeathTest, EndsAtItsStartWhereTheSystemDoesNotWatchItsTimers) {
+TEST_F(SessionRunDeathTest, EndsAtItsStartWhereTheSystemDoesNotWatchItsDescriptors) {
   const auto end = [this] {
     test::fail_calls({SYS_epoll_ctl}, ENOSPC);
     run_and_exit([](const SessionRun&) {});
   };
   EXPECT_EXIT(end(), ExitedWithCode(7),
-              "^udtcat: make an event loop: the system does not watch its timers .*max_user_watches.\n$");
+              "^udtcat: make an event loop: the system does not watch its descriptors .*max_user_watches.\n$");
 }
 
 TEST_F(SessionRunDeathTest, EndsAtItsStartWhereMetricsCannotBeServed) {
