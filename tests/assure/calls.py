@@ -67,8 +67,10 @@ inotify_init1: EMFILE ENFILE ENOMEM EINVAL
 inotify_add_watch inotify_rm_watch: EACCES EEXIST ENAMETOOLONG ENOENT ENOMEM ENOSPC ENOTDIR EINVAL EBADF EFAULT
 fork vfork clone clone3: EAGAIN ENOMEM ENOSYS EPERM ENOSPC EUSERS EINVAL
 execve execveat: E2BIG EACCES EAGAIN EIO EISDIR ELIBBAD ELOOP EMFILE ENAMETOOLONG ENFILE ENOENT ENOEXEC ENOMEM ENOTDIR EPERM ETXTBSY EINVAL EFAULT
-wait4 waitid: ECHILD EINTR EAGAIN ESRCH EINVAL
-kill tgkill tkill: EPERM ESRCH EAGAIN EINVAL
+wait4: ECHILD EINTR EINVAL
+waitid: ECHILD EINTR EAGAIN ESRCH EINVAL
+kill: EPERM ESRCH EINVAL
+tgkill tkill: EPERM ESRCH EAGAIN EINVAL
 pidfd_open pidfd_send_signal: EMFILE ENFILE ENODEV ENOMEM ESRCH EPERM EINVAL EBADF
 prctl: EACCES EBUSY ENODEV ENXIO EOPNOTSUPP EPERM ERANGE EINVAL EBADF EFAULT
 mmap: ENOMEM EACCES EAGAIN ENFILE ENODEV EOVERFLOW EPERM ETXTBSY EINVAL EBADF EEXIST
@@ -155,8 +157,9 @@ ADD, DUPLICATE = {1}, {0, 1030}  # EPOLL_CTL_ADD; F_DUPFD, F_DUPFD_CLOEXEC
 OF_OPERATIONS = {('epoll_ctl', 'ENOMEM'): ADD, ('epoll_ctl', 'ENOSPC'): ADD, ('epoll_ctl', 'EPERM'): ADD,
                  ('fcntl', 'EMFILE'): DUPLICATE}
 
-# What a kernel says of a pipe's ends; only of pipes and sockets does it say EPIPE and EAGAIN.
+# What a kernel says of a pipe's ends, and of pipes and sockets only.
 OF_PIPES = {'EPIPE', 'EAGAIN', 'EMFILE'}
+OF_OTHERS = {'EPIPE', 'EAGAIN', 'ECONNRESET'}
 OF_STREAMS = set('read readv write writev fcntl'.split())
 
 
@@ -164,7 +167,7 @@ def can_fail_there(call, error, kind, operation):
     """What a process tells itself always comes, and the C library ends the program at an error of a netlink socket."""
     if operation not in OF_OPERATIONS.get((call, error), {operation}):
         return False
-    if call in OF_STREAMS and ((kind == 'pipe' and error not in OF_PIPES) or (kind == 'file' and error in ('EPIPE', 'EAGAIN'))):
+    if call in OF_STREAMS and ((kind == 'pipe' and error not in OF_PIPES) or (kind == 'file' and error in OF_OTHERS)):
         return False
     if call in OF_DESCRIPTORS and kind in ('anon_inode:[eventfd]', 'own pipe'):
         return False
@@ -172,7 +175,10 @@ def can_fail_there(call, error, kind, operation):
 
 
 def can_last(call, error):
-    """Clients wait where nobody can be accepted, or a service takes nothing; and no socket is readable and says EAGAIN for ever."""
+    """Clients wait where nobody can be accepted, or a service takes nothing; no socket is readable and says EAGAIN for ever; and
+    a name that is made again and again does not stay away."""
+    if error == 'ENOENT' and call in ('fstat', 'stat', 'lstat', 'newfstatat', 'statx'):
+        return False
     return error not in NOT_LASTING and call not in ACCEPTING and not (error == 'EAGAIN' and call.startswith(('recv', 'send', 'write')))
 
 

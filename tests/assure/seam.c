@@ -141,10 +141,11 @@ int sigaction(int number, const struct sigaction *new, struct sigaction *old) {
   return next(number, &restarting, old);
 }
 
-// Whether the kernel, too, does less at times: it does not with datagrams, nor with the eight bytes of an eventfd.
-static int may_be_short(int file) {
+// Whether the kernel, too, does less at times: it does not with datagrams, nor with the eight bytes of an eventfd, nor with
+// those of a signal's number, as Asio has it in a pipe.
+static int may_be_short(int file, size_t bytes) {
   struct stat status;
-  if (syscall(SYS_fstat, file, &status) != 0) return 0;
+  if (syscall(SYS_fstat, file, &status) != 0 || (S_ISFIFO(status.st_mode) && bytes <= sizeof(long))) return 0;
   if (!S_ISSOCK(status.st_mode)) return S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode);
   int type = 0;
   socklen_t length = sizeof type;
@@ -153,7 +154,7 @@ static int may_be_short(int file) {
 
 // A third of it.
 static size_t shorter(enum call call, int file, size_t length) {
-  return length > 1 && may_be_short(file) && fails(call) ? (length + 2) / 3 : length;
+  return length > 1 && may_be_short(file, length) && fails(call) ? (length + 2) / 3 : length;
 }
 
 #define SHORT_CALL(call, name, before, after) \

@@ -13,8 +13,8 @@
 #include <udtcat/units.hpp>
 
 #include "gridftp/coroutine/task.hpp"
-#include "gridftp/mode_e/block_source.hpp"
 #include "gridftp/dialogue/listed_entries.hpp"
+#include "gridftp/mode_e/block_source.hpp"
 #include "gridftp/server/served_root.hpp"
 
 namespace udtcat::gridftp {

@@ -4,16 +4,18 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <string>
 #include <system_error>
 
+#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 namespace udtcat::net {
 namespace {
 
-constexpr int kAsiosOwn = 2;  // spec: Asio: an eventfd for what is posted, and a timerfd
+constexpr int kAsiosOwn = 2;  // spec: Asio: an eventfd for what is posted, a timerfd; where it takes signals, a pipe
 
 /// As /proc/self/fd has them.
 std::set<std::string> epolls_of_process() {
@@ -29,23 +31,27 @@ std::set<std::string> epolls_of_process() {
 }
 
 /// spec: proc(5), fdinfo
-bool watches_asios_own(const std::string& epoll) {
+int count_watched(const std::string& epoll) {
   std::ifstream file("/proc/self/fdinfo/" + epoll);
   int watched = 0;
   for (std::string line; std::getline(file, line);)
     if (line.starts_with("tfd:")) ++watched;
-  return watched >= kAsiosOwn;
+  return watched;
 }
 
 }  // namespace
 
-Status begin_event_loop(boost::asio::io_context& io) {
+Status begin_event_loop(boost::asio::io_context& io, LoopSignals signals) {
   const auto before = epolls_of_process();
-  const boost::asio::steady_timer first(io);
+  const boost::asio::steady_timer timer(io);
+  std::optional<boost::asio::signal_set> none;
+  if (signals == LoopSignals::taken) none.emplace(io);
   auto made = epolls_of_process();
   for (const std::string& number : before) made.erase(number);
+  const int least = signals == LoopSignals::taken ? kAsiosOwn + 1 : kAsiosOwn;
   // Another thread may have made one meanwhile.
-  if (made.empty() || std::ranges::any_of(made, watches_asios_own)) return {};
+  const auto is_whole = [&](const std::string& number) { return count_watched(number) >= least; };
+  if (made.empty() || std::ranges::any_of(made, is_whole)) return {};
   return fail(Errc::out_of_resources, "make an event loop",
               "the system does not watch its descriptors (memory, or fs.epoll.max_user_watches)");
 }

@@ -55,7 +55,7 @@ class IoThread::Mailbox : public std::enable_shared_from_this<Mailbox> {
 Result<std::unique_ptr<IoThread>> IoThread::start(boost::asio::io_context& owner) {
   std::unique_ptr<IoThread> made(new IoThread(owner));
   try {
-    UDTCAT_CHECK(net::begin_event_loop(made->io_));
+    UDTCAT_CHECK(net::begin_event_loop(made->io_, net::LoopSignals::ignored));
     made->thread_ = std::thread([&io = made->io_] { io.run(); });
   } catch (const std::runtime_error& error) {
     made->stopped_ = true;

@@ -122,7 +122,7 @@ class SessionRun {
   [[nodiscard]] std::string describe(const Error& error) const;
 
   boost::asio::io_context io_;
-  Status begun_ = net::begin_event_loop(io_);
+  Status begun_ = net::begin_event_loop(io_, net::LoopSignals::taken);
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   Console& console_;
   const TransportOptions transport_;

@@ -86,12 +86,14 @@ TEST(ListedEntries, AreFilesWhereALinkLeadsToOne) {
 }
 
 TEST(EndOfListing, TellsHowManyNamesAreMissing) {
-  for (const LeftOut& missing : {LeftOut{}, LeftOut{.with_line_end = 1}, LeftOut{.unseen = 1'000'000, .why_unseen = EIO}})
+  for (const LeftOut& missing :
+       {LeftOut{}, LeftOut{.with_line_end = 1}, LeftOut{.unseen = 1'000'000, .why_unseen = EIO}})
     EXPECT_EQ(left_out_by(end_of_listing(missing)), missing.count());
   const std::string whole = end_of_listing({.with_line_end = 2, .unseen = 10, .why_unseen = EIO});
-  EXPECT_EQ(whole,
-            "Listing complete, without 12 names: 2 with a line end, which FTP cannot carry, 10 that cannot be looked at "
-            "(input/output error).");
+  EXPECT_EQ(
+      whole,
+      "Listing complete, without 12 names: 2 with a line end, which FTP cannot carry, 10 that cannot be looked at "
+      "(input/output error).");
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) EXPECT_LE(left_out_by(whole.substr(0, bytes)), 12U);
   for (const char* other : {"", "Transfer complete.", "Listing complete, without many names"})
     EXPECT_EQ(left_out_by(other), 0U) << other;

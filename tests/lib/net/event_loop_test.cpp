@@ -23,17 +23,17 @@ void with_failing(int call, int error, Check check) {
 
 TEST(EventLoop, BeginsMoreThanOnce) {
   boost::asio::io_context io;
-  EXPECT_TRUE(begin_event_loop(io));
-  EXPECT_TRUE(begin_event_loop(io)) << "it has its descriptors";
+  EXPECT_TRUE(begin_event_loop(io, LoopSignals::ignored));
+  EXPECT_TRUE(begin_event_loop(io, LoopSignals::ignored)) << "it has its descriptors";
   boost::asio::io_context another;
-  EXPECT_TRUE(begin_event_loop(another));
+  EXPECT_TRUE(begin_event_loop(another, LoopSignals::taken));
 }
 
 TEST(EventLoop, SaysThatItsDescriptorsAreNotWatched) {
   for (const int error : {ENOSPC, ENOMEM, EPERM})
     with_failing(SYS_epoll_ctl, error, [] {
       boost::asio::io_context io;
-      const Status begun = begin_event_loop(io);
+      const Status begun = begin_event_loop(io, LoopSignals::ignored);
       ASSERT_FALSE(begun);
       EXPECT_EQ(begun.error().code, Errc::out_of_resources);
     });
@@ -42,7 +42,7 @@ TEST(EventLoop, SaysThatItsDescriptorsAreNotWatched) {
 TEST(EventLoop, ThrowsAsAsioDoesWhereThereAreNoDescriptors) {
   with_failing(SYS_epoll_create1, EMFILE, [] {
     boost::asio::io_context io;
-    EXPECT_THROW(std::ignore = begin_event_loop(io), boost::system::system_error);
+    EXPECT_THROW(std::ignore = begin_event_loop(io, LoopSignals::ignored), boost::system::system_error);
   });
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <ctime>
 
 #include "lib/transport/transport_fixture.hpp"
 
@@ -148,6 +149,32 @@ TEST_P(DeadPeer, IsToldFromALivingOneOfTheSameListener) {
   connecting.kill();
   EXPECT_TRUE(run_until([&] { return dead->port_closed_since().has_value(); }, 8s));
   EXPECT_FALSE(living->port_closed_since());
+}
+
+std::chrono::nanoseconds cpu_time_of_thread() {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+class DeadNativePeer : private PeerProcesses, public TransportTest {
+ protected:
+  DeadNativePeer() : PeerProcesses(TransportKind::native), TransportTest(options_for(TransportKind::native)) {}
+  using PeerProcesses::listening;
+};
+
+TEST_F(DeadNativePeer, IsNotWaitedForByAnEngineThatEnds) {
+  constexpr auto kDrain = 20s;
+  auto channel = connect(loopback(AddressFamily::ipv4, listening.port())).value();
+  listening.kill();
+  ASSERT_TRUE(write(*channel, random_bytes(1000)));
+  channel->close(kDrain);
+  channel.reset();
+  const auto cpu = cpu_time_of_thread();
+  const auto begun = Clock::now();
+  engine.reset();
+  EXPECT_LT(Clock::now() - begun, kDrain / 2);
+  EXPECT_LT(cpu_time_of_thread() - cpu, 500ms) << "the error of its port ends each wait";
 }
 
 }  // namespace

@@ -471,7 +471,7 @@ void UdpPort::finish() {
       link->connection.handle_timeout(now);
       transmitter_.transmit(link->connection);
       const auto deadline = link->connection.deadline(clock_now());
-      if (link->connection.over() || !deadline)
+      if (link->connection.over() || link->connection.port_closed_since() || !deadline)
         forget(*link);
       else
         next = std::min(next, *deadline);
@@ -479,6 +479,7 @@ void UdpPort::finish() {
     if (connections_.empty()) return;
     net::wait_readable(socket_.readable_descriptor(), std::max<Duration>(next - clock_now(), kLeastTimer));
     for (int turn = 0; turn < kTurns && receive_some() == kTrainsAtOnce; ++turn) continue;
+    take_path_errors(clock_now());  // while there is one the wait ends at once
     for (UdtLink* const link : touched_) link->clear_touch();
     touched_.clear();
   }
