@@ -25,6 +25,9 @@ constexpr std::chrono::seconds kRefusedFor{3};         // guess: a silent sessio
 /// Sessions are polled: one that answers again after a stall gives no event.
 constexpr std::chrono::milliseconds kLookAgain{500};  // guess: hardly noticed after a stall
 
+/// A connection's destructor waits for its last frames, and all other sessions would with it.
+constexpr std::chrono::seconds kReleasedAfter{3};  // guess: a second more than a peer has to acknowledge them
+
 std::string wish(const std::string& service) { return service.empty() ? "session" : "session that serves " + service; }
 
 }  // namespace
@@ -40,7 +43,8 @@ Forward::Forward(boost::asio::io_context& io, std::chrono::milliseconds timeout,
                    const bool named = where.family() != AddressFamily::any;
                    core::log().warn("{}{}", named ? where.to_string() + ": " : "", error.message());
                  }),
-      timer_(io) {}
+      timer_(io),
+      ended_timer_(io) {}
 
 Status Forward::open_listener(const SocketAddress& address, const std::string& service) {
   UDTCAT_TRY(auto listener,
@@ -141,14 +145,27 @@ std::string Forward::name_of(const Endpoint& peer) const {
 }
 
 void Forward::remove(std::list<Session>::iterator session, const Status& how) {
-  std::list<Session> gone;
-  gone.splice(gone.end(), sessions_, session);
-  totals_.leave(*session->connection);
-  if (handlers_.on_gone) handlers_.on_gone(*session->connection, how);
-  gone.clear();
-  tool::release_freed_memory();
+  Session gone = std::move(*session);
+  sessions_.erase(session);
+  totals_.leave(*gone.connection);
+  if (handlers_.on_gone) handlers_.on_gone(*gone.connection, how);
+  gone.work.reset();
+  ended_.push_back({std::move(gone.connection), Clock::now() + kReleasedAfter});
+  if (ended_.size() == 1) release_ended();
   if (!stopped_) return place_clients();
   if (sessions_.empty()) stopped_();
+}
+
+void Forward::release_ended() {
+  const auto now = Clock::now();
+  const std::size_t before = ended_.size();
+  while (!ended_.empty() && ended_.front().until <= now) ended_.pop_front();
+  if (ended_.size() < before) tool::release_freed_memory();
+  if (ended_.empty()) return;
+  ended_timer_.expires_at(ended_.front().until);
+  ended_timer_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) release_ended();
+  });
 }
 
 ConnectionStats Forward::total() const {

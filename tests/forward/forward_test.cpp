@@ -346,6 +346,28 @@ TEST_F(ForwardTest, StopsWhenEverySessionHasEnded) {
   EXPECT_EQ(refused, boost::asio::error::connection_refused);
 }
 
+TEST_F(ForwardTest, StopsWithoutWaitingForThePeersOfItsSessions) {
+  make();
+  FakeConnection& only = add(0);
+  const std::weak_ptr<int> alive = only.life;
+  bool stopped = false;
+  forward->stop({Errc::interrupted, "interrupted", "by SIGTERM"}, [&] { stopped = true; });
+  only.closed(tl::unexpected(*only.aborted));
+  EXPECT_TRUE(run_until(io, [&] { return stopped; }));
+  EXPECT_FALSE(alive.expired());
+}
+
+TEST_F(ForwardTest, ReleasesASessionThatHasEndedOnceItsPeerHasTheLastFrames) {
+  make();
+  FakeConnection& only = add(0);
+  const std::weak_ptr<int> alive = only.life;
+  only.closed({});
+  EXPECT_TRUE(run_until(io, [&] { return gone.size() == 1; }));
+  EXPECT_FALSE(alive.expired());
+  EXPECT_TRUE(run_until(
+      io, [&] { return alive.expired(); }, 10s));
+}
+
 TEST_F(ForwardTest, GivesUpASilentSessionWhoseAddressRefusesNewOnes) {
   make();
   FakeConnection& session = add(10);

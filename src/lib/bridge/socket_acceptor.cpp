@@ -3,21 +3,13 @@
 
 #include <utility>
 
-#include <boost/asio/error.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 
 #include "lib/bridge/asio_conversions.hpp"
+#include "lib/net/accept_errors.hpp"
 
 namespace udtcat::bridge {
-namespace {
-
-/// The client gave up between its SYN and our accept().
-bool concerns_one_client(const boost::system::error_code& error) {
-  return error == boost::asio::error::connection_aborted || error == boost::asio::error::connection_reset;
-}
-
-}  // namespace
 
 template <typename Protocol>
 SocketAcceptor<Protocol>::SocketAcceptor(Bound bound, SocketHandler on_socket, ShortageHandler on_shortage)
@@ -26,6 +18,7 @@ SocketAcceptor<Protocol>::SocketAcceptor(Bound bound, SocketHandler on_socket, S
       on_socket_(std::move(on_socket)),
       on_shortage_(std::move(on_shortage)),
       timer_(acceptor_.get_executor()) {
+  net::tell_of_aborted_clients(acceptor_);
   accept();
 }
 
@@ -45,7 +38,7 @@ void SocketAcceptor<Protocol>::accept() {
 template <typename Protocol>
 void SocketAcceptor<Protocol>::on_accepted(const boost::system::error_code& error, Socket socket) {
   waits_ = false;
-  if (!error || concerns_one_client(error)) {
+  if (!error || net::is_of_one_client(error)) {
     accept();  // first, since on_socket_ may destroy this
     if (!error) on_socket_(std::move(socket));
     return;

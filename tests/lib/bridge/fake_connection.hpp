@@ -86,6 +86,7 @@ class FakeConnection final : public Connection {
   std::vector<Bridged> opened;
   std::map<StreamId, Bridged> accepted;
   std::map<StreamId, Error> refused;
+  const std::shared_ptr<int> life = std::make_shared<int>();  // for a std::weak_ptr
 
  private:
   boost::asio::io_context io_;  // first: what hangs in it outlives nothing else

@@ -8,6 +8,7 @@
 
 #include "lib/core/invariant.hpp"
 #include "lib/core/log.hpp"
+#include "lib/net/accept_errors.hpp"
 #include "lib/transport/tcp/tcp_channel.hpp"
 
 namespace udtcat::transport::tcp {
@@ -19,11 +20,6 @@ constexpr std::size_t kBurst = 256;             // spec: tcp.md §2: while someb
 constexpr std::size_t kMostPendingPeers = 256;  // spec: tcp.md §2
 constexpr std::size_t kMostRelayed = 128;       // guess: as many pairs as a listener has at a time
 constexpr std::chrono::milliseconds kPauseWithoutDescriptors{100};  // guess: some are closed soon
-
-/// The client gave up between its SYN and our accept().
-bool is_of_one_client(const boost::system::error_code& error) {
-  return error == boost::asio::error::connection_aborted || error == boost::asio::error::connection_reset;
-}
 
 }  // namespace
 
@@ -54,7 +50,7 @@ std::vector<Endpoint> TcpAcceptor::local_endpoints() const {
 
 void TcpAcceptor::take_next(Port& port) {
   port.socket.async_accept(lifetime_.guard([this, &port](const boost::system::error_code& error, Socket socket) {
-    if (!error || is_of_one_client(error)) {
+    if (!error || net::is_of_one_client(error)) {
       port.is_failing = false;
       take_next(port);
       boost::system::error_code gone;

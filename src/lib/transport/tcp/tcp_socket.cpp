@@ -16,6 +16,7 @@
 #include <boost/asio/ip/v6_only.hpp>
 
 #include "lib/core/try.hpp"
+#include "lib/net/accept_errors.hpp"
 #include "lib/net/system_error.hpp"
 
 namespace udtcat::transport::tcp {
@@ -46,7 +47,9 @@ Result<ListenerSocket> listen_on(boost::asio::io_context& io, const Endpoint& lo
   if (!error) socket.bind(address, error);
   if (!error) socket.listen(kSystemBacklog, error);
   if (!error) socket.non_blocking(true, error);
+  if (!error) std::ignore = socket.local_endpoint(error);
   if (error) return net::system_error(Errc::cannot_bind, what, error.value());
+  net::tell_of_aborted_clients(socket);
   return socket;
 }
 
