@@ -13,6 +13,7 @@
 
 #include <udtcat/bridges.hpp>
 
+#include "lib/core/bind_errors.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
 #include "ssh/candidates.hpp"
@@ -129,7 +130,7 @@ Status FarServer::bind(const Key& key) {
     }
     if (listener_) return {};
     status = tl::unexpected(std::move(listener.error()));
-    if (status.error().code != Errc::cannot_bind) break;
+    if (!core::is_of_port(status.error(), port)) break;
   }
   if (listener_) return {};
   return status;

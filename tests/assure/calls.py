@@ -78,7 +78,6 @@ mprotect: ENOMEM EACCES EINVAL
 mremap: ENOMEM EAGAIN EINVAL EFAULT
 madvise: ENOMEM EAGAIN EACCES EBUSY EIO EPERM EINVAL EBADF
 mlock mlock2 mlockall munlock: ENOMEM EAGAIN EPERM EINVAL
-brk: ENOMEM
 getrandom: EAGAIN EINTR ENOSYS EINVAL EFAULT
 getrlimit setrlimit prlimit64: EPERM ESRCH EINVAL EFAULT
 sched_setaffinity sched_getaffinity sched_setscheduler sched_getparam sched_getscheduler: EPERM ESRCH EINVAL EFAULT
@@ -93,9 +92,10 @@ nanosleep clock_nanosleep: EINTR EINVAL EFAULT
 clock_gettime clock_getres clock_settime: EINVAL EFAULT EPERM
 '''
 
-# The manual lists none, or the C library does not ask what they say, or ends the program at what it does not expect (futex).
+# The manual lists none, or the C library does not ask what they say, or ends the program at what it does not expect (futex); brk
+# says in another way that it cannot, and `memory` stands for it.
 UNFAILING = set('exit exit_group rt_sigreturn restart_syscall set_robust_list set_tid_address rseq arch_prctl getpid gettid getppid getuid'
-                ' geteuid getgid getegid sched_yield umask munmap close alarm membarrier getpgrp time getgroups futex gettid rt_sigtimedwait setitimer'.split())
+                ' geteuid getgid getegid sched_yield umask munmap brk close alarm membarrier getpgrp time getgroups futex gettid rt_sigtimedwait setitimer'.split())
 
 # Only a wrong program sees these: the kernel does not give them to one that asks rightly. It may end by an invariant, then.
 OF_WRONG_PROGRAMS = {'EFAULT', 'EBADF', 'EINVAL', 'ENOTSOCK'}
@@ -115,7 +115,7 @@ LEAVING = {'unlink', 'unlinkat', 'rmdir', 'clone', 'clone3'}
 ACCEPTING = {'accept', 'accept4'}
 
 # Where memory cannot be had the program may end as it likes, but not with 0. By these the C library has its memory.
-OF_MEMORY = {'mmap', 'mprotect', 'brk', 'mremap', 'madvise', 'memory'}
+OF_MEMORY = {'mmap', 'mprotect', 'mremap', 'madvise', 'memory'}
 
 # A fault that lasts is one of a disk, or of a path, or of pipes: by these only what is like the first goes on to fail.
 OF_DESCRIPTORS = set('read pread64 readv write pwrite64 writev lseek fstat ftruncate fsync fdatasync fcntl ioctl'.split())
@@ -179,7 +179,7 @@ def can_last(call, error):
     a name that is made again and again does not stay away."""
     if error == 'ENOENT' and call in ('fstat', 'stat', 'lstat', 'newfstatat', 'statx'):
         return False
-    return error not in NOT_LASTING and call not in ACCEPTING and not (error == 'EAGAIN' and call.startswith(('recv', 'send', 'write')))
+    return error not in NOT_LASTING and call not in ACCEPTING and not (error == 'EAGAIN' and call.startswith(('read', 'recv', 'send', 'write')))
 
 
 def is_of_wrong_program(call, error):

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "lib/core/bind_errors.hpp"
 #include "lib/core/text.hpp"
 
 namespace udtcat::gridftp {
@@ -24,8 +25,9 @@ class PortRangeStack final : public DataStack {
     if (local.port() != 0) return stack_->listen(local, std::move(handler));
     Error last;
     for (int tries = ports_->last() - ports_->first() + 1; tries > 0; --tries) {
-      auto listener = stack_->listen(local.with_port(ports_->next()), handler);
-      if (listener || listener.error().code != Errc::cannot_bind) return listener;
+      const std::uint16_t port = ports_->next();
+      auto listener = stack_->listen(local.with_port(port), handler);
+      if (listener || !core::is_of_port(listener.error(), port)) return listener;
       last = std::move(listener.error());
     }
     return fail(Errc::cannot_bind, fmt::format("listen for data on a port of {}:{}", ports_->first(), ports_->last()),

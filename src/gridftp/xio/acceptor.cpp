@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/core/bind_errors.hpp"
 #include "lib/core/duplicate.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
@@ -16,9 +17,10 @@ Result<std::shared_ptr<XioAcceptor>> XioAcceptor::make(std::shared_ptr<boost::as
   UDTCAT_TRY(auto event, bridge::WakeEvent::make());
   std::shared_ptr<XioAcceptor> made(new XioAcceptor(std::move(io), std::move(event)));
   for (std::uint32_t port = ports.first; port <= ports.last; ++port) {
-    const Status listening = made->listen(settings, key, static_cast<std::uint16_t>(port));
+    const auto wanted = static_cast<std::uint16_t>(port);
+    const Status listening = made->listen(settings, key, wanted);
     if (listening) return made;
-    if (port == ports.last || listening.error().code != Errc::cannot_bind) return tl::unexpected(listening.error());
+    if (port == ports.last || !core::is_of_port(listening.error(), wanted)) return tl::unexpected(listening.error());
   }
   return fail(Errc::cannot_bind, "listen for data connections", "the range of ports is empty");
 }

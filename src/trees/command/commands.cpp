@@ -85,7 +85,10 @@ class TreeJob final : public tool::OptionsInvocation<TreeOptions> {
         return run.fail_to_start(std::move(started.error()));
       return run.run();
     }
-    const bool makes_directory = options_.role == Role::receives && !std::filesystem::exists(options_.directory);
+    std::error_code unknown;
+    const auto there = std::filesystem::status(options_.directory, unknown);
+    const bool makes_directory =
+        options_.role == Role::receives && there.type() == std::filesystem::file_type::not_found;
     auto options = ready(run);
     if (!options) return run.fail_to_start(std::move(options.error()));
     Connector connector(run, *options);
