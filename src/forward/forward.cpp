@@ -44,7 +44,7 @@ Forward::Forward(boost::asio::io_context& io, std::chrono::milliseconds timeout,
                    core::log().warn("{}{}", named ? where.to_string() + ": " : "", error.message());
                  }),
       timer_(io),
-      ended_timer_(io) {}
+      closed_timer_(io) {}
 
 Status Forward::open_listener(const SocketAddress& address, const std::string& service) {
   UDTCAT_TRY(auto listener,
@@ -150,21 +150,21 @@ void Forward::remove(std::list<Session>::iterator session, const Status& how) {
   totals_.leave(*gone.connection);
   if (handlers_.on_gone) handlers_.on_gone(*gone.connection, how);
   gone.work.reset();
-  ended_.push_back({std::move(gone.connection), Clock::now() + kReleasedAfter});
-  if (ended_.size() == 1) release_ended();
+  closed_.push_back({std::move(gone.connection), Clock::now() + kReleasedAfter});
+  if (closed_.size() == 1) release_closed();
   if (!stopped_) return place_clients();
   if (sessions_.empty()) stopped_();
 }
 
-void Forward::release_ended() {
+void Forward::release_closed() {
   const auto now = Clock::now();
-  const std::size_t before = ended_.size();
-  while (!ended_.empty() && ended_.front().until <= now) ended_.pop_front();
-  if (ended_.size() < before) tool::release_freed_memory();
-  if (ended_.empty()) return;
-  ended_timer_.expires_at(ended_.front().until);
-  ended_timer_.async_wait([this](const boost::system::error_code& cancelled) {
-    if (!cancelled) release_ended();
+  const std::size_t before = closed_.size();
+  while (!closed_.empty() && closed_.front().until <= now) closed_.pop_front();
+  if (closed_.size() < before) tool::release_freed_memory();
+  if (closed_.empty()) return;
+  closed_timer_.expires_at(closed_.front().until);
+  closed_timer_.async_wait([this](const boost::system::error_code& cancelled) {
+    if (!cancelled) release_closed();
   });
 }
 

@@ -107,7 +107,7 @@ class Forward {
     std::optional<Clock::time_point> quiet_since{};  // when answers() last became false
   };
   /// A session that is over; its connection is kept until the peer has its last frames.
-  struct EndedSession {
+  struct ClosedConnection {
     std::unique_ptr<Connection> connection;
     Clock::time_point until;
   };
@@ -131,7 +131,7 @@ class Forward {
   void dismiss(Client& client, const Error& why);
   void dismiss_late();
   void remove(std::list<Session>::iterator session, const Status& how);
-  void release_ended();
+  void release_closed();
 
   boost::asio::io_context& io_;
   const std::chrono::milliseconds timeout_;
@@ -139,14 +139,14 @@ class Forward {
   const Handlers handlers_;
   bridge::RateLimitedLog error_log_;
   std::list<Session> sessions_;
-  std::deque<EndedSession> ended_;  // as many as end within kReleasedAfter
-  std::deque<Client> waiting_;      // of each service at most kMaxWaitingClients, and a few that were on their way
+  std::deque<ClosedConnection> closed_;  // as many as end within kReleasedAfter
+  std::deque<Client> waiting_;           // of each service at most kMaxWaitingClients, and a few that were on their way
   tool::PeerTotals totals_;
   std::uint64_t next_number_ = 1;
   std::optional<Clock::time_point> refused_since_;
   std::function<void()> stopped_;
   boost::asio::steady_timer timer_;
-  boost::asio::steady_timer ended_timer_;
+  boost::asio::steady_timer closed_timer_;
   std::vector<ServiceListener> listeners_;
   core::Lifetime lifetime_;
 };

@@ -66,7 +66,7 @@ ListedFacts parse_facts(std::string_view text) {
   return facts;
 }
 
-std::string end_of_listing(const LeftOut& left_out) {
+std::string end_of_listing(const MissingNames& left_out) {
   if (left_out.count() == 0) return "Listing complete.";
   std::string why;
   if (left_out.with_line_end > 0)

@@ -35,14 +35,14 @@ struct ListedEntry {
 [[nodiscard]] Result<std::vector<ListedEntry>> parse_listing(std::string_view text);
 
 /// Names that a listing lacks.
-struct LeftOut {
+struct MissingNames {
   std::size_t with_line_end = 0;
   std::size_t unseen = 0;  ///< of which the system does not say what they are
   int why_unseen = 0;      ///< errno of the last of them
   [[nodiscard]] std::size_t count() const { return with_line_end + unseen; }
 };
 /// The final reply of our server.
-[[nodiscard]] std::string end_of_listing(const LeftOut& left_out);
+[[nodiscard]] std::string end_of_listing(const MissingNames& left_out);
 /// The number of names that end_of_listing() says are missing; 0: none, or another server's reply. Total.
 [[nodiscard]] std::size_t left_out_by(std::string_view end_of_listing);
 

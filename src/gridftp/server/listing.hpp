@@ -60,7 +60,7 @@ class ListingSource final : public BlockSource {
   }
   [[nodiscard]] bool is_reading() const override { return busy_; }
   /// Names so far.
-  [[nodiscard]] const LeftOut& left_out() const { return left_out_; }
+  [[nodiscard]] const MissingNames& left_out() const { return left_out_; }
 
  private:
   [[nodiscard]] Task<Status> fill(std::size_t bytes);
@@ -71,7 +71,7 @@ class ListingSource final : public BlockSource {
   const bool read_only_;
   const std::int64_t now_;
   std::string text_;  // the next of it
-  LeftOut left_out_;
+  MissingNames left_out_;
   std::uint64_t given_ = 0;  // before text_
   bool busy_ = false;        // one next() reads the directory
   AsyncCondition free_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What Asio does not say of its own event loop.
+/// Event loops of Asio, whose descriptors the system may not watch.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

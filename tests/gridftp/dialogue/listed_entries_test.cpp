@@ -86,8 +86,8 @@ TEST(ListedEntries, AreFilesWhereALinkLeadsToOne) {
 }
 
 TEST(EndOfListing, TellsHowManyNamesAreMissing) {
-  for (const LeftOut& missing :
-       {LeftOut{}, LeftOut{.with_line_end = 1}, LeftOut{.unseen = 1'000'000, .why_unseen = EIO}})
+  for (const MissingNames& missing :
+       {MissingNames{}, MissingNames{.with_line_end = 1}, MissingNames{.unseen = 1'000'000, .why_unseen = EIO}})
     EXPECT_EQ(left_out_by(end_of_listing(missing)), missing.count());
   const std::string whole = end_of_listing({.with_line_end = 2, .unseen = 10, .why_unseen = EIO});
   EXPECT_EQ(
