@@ -38,7 +38,8 @@ struct StreamOutcome {
 
 /// Made by dial() and listen(). Destroying it ends it at once and without a word: its Streams fail with
 /// Errc::connection_broken, its LocalStreams are destroyed, no handler of its own is called any more, and the peer sees
-/// it broken or lost. To part in order, close() it, and destroy it in the handler of on_closed() or later.
+/// it broken or lost. To part in order, close() it, and destroy it in the handler of on_closed() or later: one that
+/// dial() made blocks its thread until its last frames are acknowledged, 2 s at most, unless it was given that time.
 ///
 /// Threads: confined to its io_context thread. Handlers are called there and never from inside the call that
 /// took them.

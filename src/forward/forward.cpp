@@ -25,8 +25,7 @@ constexpr std::chrono::seconds kRefusedFor{3};         // guess: a silent sessio
 /// Sessions are polled: one that answers again after a stall gives no event.
 constexpr std::chrono::milliseconds kLookAgain{500};  // guess: hardly noticed after a stall
 
-/// A connection's destructor waits for its last frames, and all other sessions would with it.
-constexpr std::chrono::seconds kReleasedAfter{3};  // guess: a second more than a peer has to acknowledge them
+constexpr std::chrono::seconds kReleasedAfter{3};  // guess: a second more than kBreakOffDrain
 
 std::string wish(const std::string& service) { return service.empty() ? "session" : "session that serves " + service; }
 
@@ -149,9 +148,9 @@ void Forward::remove(std::list<Session>::iterator session, const Status& how) {
   sessions_.erase(session);
   totals_.leave(*gone.connection);
   if (handlers_.on_gone) handlers_.on_gone(*gone.connection, how);
-  gone.work.reset();
+  gone.work.reset();  // before the connection, to which it refers
   closed_.push_back({std::move(gone.connection), Clock::now() + kReleasedAfter});
-  if (closed_.size() == 1) release_closed();
+  if (closed_.size() == 1) await_release();
   if (!stopped_) return place_clients();
   if (sessions_.empty()) stopped_();
 }
@@ -159,13 +158,16 @@ void Forward::remove(std::list<Session>::iterator session, const Status& how) {
 void Forward::release_closed() {
   const auto now = Clock::now();
   const std::size_t before = closed_.size();
-  while (!closed_.empty() && closed_.front().until <= now) closed_.pop_front();
+  while (!closed_.empty() && closed_.front().release_at <= now) closed_.pop_front();
   if (closed_.size() < before) tool::release_freed_memory();
-  if (closed_.empty()) return;
-  closed_timer_.expires_at(closed_.front().until);
-  closed_timer_.async_wait([this](const boost::system::error_code& cancelled) {
+  if (!closed_.empty()) await_release();
+}
+
+void Forward::await_release() {
+  closed_timer_.expires_at(closed_.front().release_at);
+  closed_timer_.async_wait(lifetime_.guard([this](const boost::system::error_code& cancelled) {
     if (!cancelled) release_closed();
-  });
+  }));
 }
 
 ConnectionStats Forward::total() const {

@@ -106,10 +106,10 @@ class Forward {
     std::uint64_t number;
     std::optional<Clock::time_point> quiet_since{};  // when answers() last became false
   };
-  /// A session that is over; its connection is kept until the peer has its last frames.
+  /// Kept for kReleasedAfter: its destructor waits until its last frames are acknowledged, and all others would with it.
   struct ClosedConnection {
     std::unique_ptr<Connection> connection;
-    Clock::time_point until;
+    Clock::time_point release_at;
   };
   struct ServiceListener {
     std::unique_ptr<bridge::LocalListener> listener;
@@ -132,6 +132,7 @@ class Forward {
   void dismiss_late();
   void remove(std::list<Session>::iterator session, const Status& how);
   void release_closed();
+  void await_release();
 
   boost::asio::io_context& io_;
   const std::chrono::milliseconds timeout_;
@@ -139,8 +140,9 @@ class Forward {
   const Handlers handlers_;
   bridge::RateLimitedLog error_log_;
   std::list<Session> sessions_;
-  std::deque<ClosedConnection> closed_;  // as many as end within kReleasedAfter
-  std::deque<Client> waiting_;           // of each service at most kMaxWaitingClients, and a few that were on their way
+  std::deque<ClosedConnection>
+      closed_;                  // the oldest first; as many as dials or admission let end within kReleasedAfter
+  std::deque<Client> waiting_;  // of each service at most kMaxWaitingClients, and a few that were on their way
   tool::PeerTotals totals_;
   std::uint64_t next_number_ = 1;
   std::optional<Clock::time_point> refused_since_;

@@ -94,7 +94,7 @@ std::unique_ptr<DatagramRelay> PairTable::open_relay(const RelayTokens& tokens,
       return std::move(*relay);
     }
     why = std::move(relay.error());
-    if (settings_.any_ports || why->errno_value != EADDRINUSE) break;
+    if (settings_.any_ports || !net::another_port_may_do(*why, wanted)) break;
   }
   core::log().warn("a pair has no port that relays for it: {}", why ? why->message() : "none is left");
   return nullptr;

@@ -13,9 +13,9 @@
 
 #include <udtcat/bridges.hpp>
 
-#include "lib/core/bind_errors.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "lib/net/bind_errors.hpp"
 #include "ssh/candidates.hpp"
 #include "ssh/greeting.hpp"
 #include "tool/cli/process_setup.hpp"
@@ -130,7 +130,7 @@ Status FarServer::bind(const Key& key) {
     }
     if (listener_) return {};
     status = tl::unexpected(std::move(listener.error()));
-    if (!core::is_of_port(status.error(), port)) break;
+    if (!net::another_port_may_do(status.error(), port)) break;
   }
   if (listener_) return {};
   return status;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which errors a call can end with: from the manual, sections 2 (Linux man-pages 6.03) and, for sockets, 7."""
+import fcntl
 
 # Several calls of a line have one manual page, or one says of the other that its errors are the same.
 MANUAL = '''
@@ -101,9 +102,11 @@ UNFAILING = set('exit exit_group rt_sigreturn restart_syscall set_robust_list se
 OF_WRONG_PROGRAMS = {'EFAULT', 'EBADF', 'EINVAL', 'ENOTSOCK'}
 OF_WRONG_CALLS = {('epoll_ctl', 'EEXIST'), ('epoll_ctl', 'ELOOP'), ('epoll_ctl', 'ENOENT'), ('timerfd_settime', 'ECANCELED')}
 
-# Errors that mean just what the program takes them for, so that to say them falsely proves nothing; or at which the C
-# library ends the program (getcwd).
-TRUE_WORDS = {('kill', 'ESRCH'), ('wait4', 'ECHILD'), ('getcwd', 'ERANGE'), ('listxattr', 'EOPNOTSUPP'), ('llistxattr', 'EOPNOTSUPP'), ('flistxattr', 'EOPNOTSUPP'),
+# The C library asserts that they do not come.
+ASSERTED = {('getcwd', 'ERANGE')}
+
+# Errors that mean just what the program takes them for, so that to say them falsely proves nothing.
+TRUE_WORDS = {('kill', 'ESRCH'), ('wait4', 'ECHILD'), ('listxattr', 'EOPNOTSUPP'), ('llistxattr', 'EOPNOTSUPP'), ('flistxattr', 'EOPNOTSUPP'),
               ('getxattr', 'ENODATA'), ('lgetxattr', 'ENODATA'), ('fgetxattr', 'ENODATA'), ('accept', 'EAGAIN'), ('accept4', 'EAGAIN')}
 
 # A signal interrupts a call, and not the same one again for ever.
@@ -145,7 +148,7 @@ def of(call):
         return ERRORS_OF_CLOSING
     if call == 'memory':
         return ('ENOMEM',)
-    errors = tuple(error for error in ERRORS.get(call, ()) if (call, error) not in TRUE_WORDS)
+    errors = tuple(error for error in ERRORS.get(call, ()) if (call, error) not in TRUE_WORDS | ASSERTED)
     return errors + (('SHORT',) if call in SEAM else ())
 
 
@@ -153,21 +156,24 @@ def of(call):
 OF_PATHS = {'EACCES', 'ELOOP', 'ENAMETOOLONG', 'ENOENT', 'ENOTDIR'}
 
 # What a kernel says of some operations of a call only, by its second argument.
-ADD, DUPLICATE = {1}, {0, 1030}  # EPOLL_CTL_ADD; F_DUPFD, F_DUPFD_CLOEXEC
+ADD, DUPLICATE = {1}, {fcntl.F_DUPFD, fcntl.F_DUPFD_CLOEXEC}  # EPOLL_CTL_ADD
 OF_OPERATIONS = {('epoll_ctl', 'ENOMEM'): ADD, ('epoll_ctl', 'ENOSPC'): ADD, ('epoll_ctl', 'EPERM'): ADD,
                  ('fcntl', 'EMFILE'): DUPLICATE}
 
 # What a kernel says of a pipe's ends, and of pipes and sockets only.
 OF_PIPES = {'EPIPE', 'EAGAIN', 'EMFILE'}
-OF_OTHERS = {'EPIPE', 'EAGAIN', 'ECONNRESET'}
+NOT_OF_FILES = {'EPIPE', 'EAGAIN', 'ECONNRESET'}
 OF_STREAMS = set('read readv write writev fcntl'.split())
 
 
 def can_fail_there(call, error, kind, operation):
-    """What a process tells itself always comes, and the C library ends the program at an error of a netlink socket."""
+    """What a process tells itself always comes, and the C library ends the program at an error of a netlink socket.
+
+    operation: the call's second argument, by which some errors cannot come.
+    """
     if operation not in OF_OPERATIONS.get((call, error), {operation}):
         return False
-    if call in OF_STREAMS and ((kind == 'pipe' and error not in OF_PIPES) or (kind == 'file' and error in OF_OTHERS)):
+    if call in OF_STREAMS and ((kind == 'pipe' and error not in OF_PIPES) or (kind == 'file' and error in NOT_OF_FILES)):
         return False
     if call in OF_DESCRIPTORS and kind in ('anon_inode:[eventfd]', 'own pipe'):
         return False
@@ -176,7 +182,7 @@ def can_fail_there(call, error, kind, operation):
 
 def can_last(call, error):
     """Clients wait where nobody can be accepted, or a service takes nothing; no socket is readable and says EAGAIN for ever; and
-    a name that is made again and again does not stay away."""
+    a file just made is there when it is looked at."""
     if error == 'ENOENT' and call in ('fstat', 'stat', 'lstat', 'newfstatat', 'statx'):
         return False
     return error not in NOT_LASTING and call not in ACCEPTING and not (error == 'EAGAIN' and call.startswith(('read', 'recv', 'send', 'write')))

@@ -170,7 +170,7 @@ class Injection:
             return False
 
     def can_fail(self, task, name, arguments):
-        """One that lasts is of descriptors that are like the first."""
+        """One that lasts is of descriptors that are like the first; errors of paths are of calls that have one."""
         descriptor, operation = arguments[:2]
         if self.fault.error in calls.OF_PATHS and name in calls.PATH_AT and not path_of(task, name, arguments):
             return False
@@ -211,7 +211,7 @@ def kind_of(task, descriptor):
 
 
 def path_of(task, name, arguments):
-    """Nothing where there is none, as futimens(3) has it."""
+    """b'' for an empty path, a null pointer (futimens(3)), or memory that cannot be read."""
     with contextlib.suppress(OSError, OverflowError), open(f'/proc/{task}/mem', 'rb', buffering=0) as memory:
         memory.seek(arguments[calls.PATH_AT[name]])
         return memory.read(256).split(b'\0')[0]

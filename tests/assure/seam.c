@@ -145,8 +145,9 @@ int sigaction(int number, const struct sigaction *new, struct sigaction *old) {
 // those of a signal's number, as Asio has it in a pipe.
 static int may_be_short(int file, size_t bytes) {
   struct stat status;
-  if (syscall(SYS_fstat, file, &status) != 0 || (S_ISFIFO(status.st_mode) && bytes <= sizeof(long))) return 0;
-  if (!S_ISSOCK(status.st_mode)) return S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode);
+  if (syscall(SYS_fstat, file, &status) != 0) return 0;
+  if (S_ISFIFO(status.st_mode)) return bytes > sizeof(int);
+  if (!S_ISSOCK(status.st_mode)) return S_ISREG(status.st_mode) || S_ISCHR(status.st_mode);
   int type = 0;
   socklen_t length = sizeof type;
   return getsockopt(file, SOL_SOCKET, SO_TYPE, &type, &length) == 0 && type == SOCK_STREAM;

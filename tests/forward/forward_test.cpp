@@ -357,7 +357,7 @@ TEST_F(ForwardTest, StopsWithoutWaitingForThePeersOfItsSessions) {
   EXPECT_FALSE(alive.expired());
 }
 
-TEST_F(ForwardTest, ReleasesASessionThatHasEndedOnceItsPeerHasTheLastFrames) {
+TEST_F(ForwardTest, ReleasesAConnectionSomeSecondsAfterItsSessionHasEnded) {
   make();
   FakeConnection& only = add(0);
   const std::weak_ptr<int> alive = only.life;

@@ -62,8 +62,7 @@ class ListingSink final : public BlockSink {
 /// path   ends with '/', as theirs do
 struct Listing {
   std::vector<ListedEntry> entries;
-  std::size_t left_out;  // names
-  std::string end;       // the server's words, which say why
+  std::string end;  // the server's last words
 };
 Task<Result<Listing>> list(RemoteServer& server, std::string path) {
   UDTCAT_CO_CHECK(co_await server.aim_at_ports(false));
@@ -83,7 +82,7 @@ Task<Result<Listing>> list(RemoteServer& server, std::string path) {
   }
   UDTCAT_CO_CHECK(co_await outcome_of(server, std::move(moved), done));
   auto entries = parse_listing(sink->text());
-  if (entries) co_return Listing{std::move(*entries), left_out_by(server.last_words()), server.last_words()};
+  if (entries) co_return Listing{std::move(*entries), server.last_words()};
   entries.error().what += " of " + core::printable(path, core::kShownBytes);
   co_return tl::unexpected(std::move(entries.error()));
 }
@@ -111,8 +110,8 @@ class UnsupportedEntries {
 struct SkippedEntries {
   UnsupportedEntries links;
   UnsupportedEntries special;
-  std::size_t unsayable = 0;    // names with a line end or 0xFF
-  std::size_t unlisted = 0;     // names that the server has left out of a listing, and told why
+  std::size_t unsayable = 0;  // names with a line end or 0xFF
+  std::size_t left_out_by_server = 0;
   FailedFiles directories;      // that could not be listed, or made, and those below them
   std::size_t files_below = 0;  // files in directories that could not be made
 
@@ -125,12 +124,15 @@ struct SkippedEntries {
     Status listed = directories.check(all_directories, "directories");
     if (!listed && files_below > 0)
       listed.error().what += ", and " + core::format_count(files_below, "file") + " in them";
-    if (unsayable + unlisted == 0) return listed;
-    const std::string before = listed ? "" : listed.error().message() + "; ";
-    const char* const why = unlisted > 0 ? "that the server has left out of its listings"
-                                         : "with a line end or a byte 0xFF, which FTP cannot carry";
-    return fail(Errc::stream_refused, doing,
-                fmt::format("{}it lacks {} {}", before, core::format_count(unsayable + unlisted, "name"), why));
+    const std::size_t names = unsayable + left_out_by_server;
+    if (names == 0) return listed;
+    std::string lacks = listed ? "" : listed.error().message() + "; ";
+    lacks += "it lacks " + core::format_count(names, "name") + ": ";
+    if (left_out_by_server > 0) lacks += fmt::format("{} that the server left out of its listings", left_out_by_server);
+    if (unsayable > 0)
+      lacks += fmt::format("{}{} with a line end or a byte 0xFF, which FTP cannot carry",
+                           left_out_by_server > 0 ? ", " : "", unsayable);
+    return fail(Errc::stream_refused, doing, lacks);
   }
 };
 
@@ -173,10 +175,10 @@ class TreeQueue {
     return true;
   }
   [[nodiscard]] bool has_left(const std::string& directory) const { return unlisted_.contains(directory); }
-  /// Counts names that the server has left out of its listing.
-  void leave(const std::string& directory, const Listing& listing) {
-    passed_over_.unlisted += listing.left_out;
-    if (listing.left_out > 0)
+  void note_left_out(const std::string& directory, const Listing& listing) {
+    const std::size_t names = left_out_by(listing.end);
+    passed_over_.left_out_by_server += names;
+    if (names > 0)
       core::log().warn("the server says of {}: {}",
                        directory.empty() ? "the directory itself" : core::printable(directory, core::kShownBytes),
                        core::printable(listing.end, core::kShownBytes));
@@ -245,7 +247,7 @@ Task<Result<TreeQueue>> walk_server(RemoteServer& server, FtpUrl root, bool is_l
     if (!listed && walk.leave(*directory, listed.error(), is_last_attempt)) continue;
     if (!listed) co_return tl::unexpected(listed.error());
     entries += listed->entries.size();
-    walk.leave(*directory, *listed);
+    walk.note_left_out(*directory, *listed);
     for (const ListedEntry& entry : listed->entries) {
       if (entry.kind == ListedEntry::Kind::unsayable)
         walk.leave(*directory, entry.name);

@@ -66,15 +66,14 @@ ListedFacts parse_facts(std::string_view text) {
   return facts;
 }
 
-std::string end_of_listing(const MissingNames& left_out) {
-  if (left_out.count() == 0) return "Listing complete.";
+std::string end_of_listing(const MissingNames& missing) {
+  if (missing.count() == 0) return "Listing complete.";
   std::string why;
-  if (left_out.with_line_end > 0)
-    why = fmt::format("{} with a line end, which FTP cannot carry", left_out.with_line_end);
-  if (left_out.unseen > 0)
-    why += fmt::format("{}{} that cannot be looked at ({})", why.empty() ? "" : ", ", left_out.unseen,
-                       core::errno_text(left_out.why_unseen));
-  return fmt::format("{}{}: {}.", kWithout, core::format_count(left_out.count(), "name"), why);
+  if (missing.with_line_end > 0) why = fmt::format("{} with a line end, which FTP cannot carry", missing.with_line_end);
+  if (missing.without_status > 0)
+    why += fmt::format("{}{} that cannot be looked at (the last: {})", why.empty() ? "" : ", ", missing.without_status,
+                       core::errno_text(missing.errno_value));
+  return fmt::format("{}{}: {}.", kWithout, core::format_count(missing.count(), "name"), why);
 }
 
 std::size_t left_out_by(std::string_view end_of_listing) {

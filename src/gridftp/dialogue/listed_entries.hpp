@@ -37,12 +37,12 @@ struct ListedEntry {
 /// Names that a listing lacks.
 struct MissingNames {
   std::size_t with_line_end = 0;
-  std::size_t unseen = 0;  ///< of which the system does not say what they are
-  int why_unseen = 0;      ///< errno of the last of them
-  [[nodiscard]] std::size_t count() const { return with_line_end + unseen; }
+  std::size_t without_status = 0;  ///< whose status cannot be read
+  int errno_value = 0;             ///< of the last of those
+  [[nodiscard]] std::size_t count() const { return with_line_end + without_status; }
 };
-/// The final reply of our server.
-[[nodiscard]] std::string end_of_listing(const MissingNames& left_out);
+/// The text of our server's 226 to a listing.
+[[nodiscard]] std::string end_of_listing(const MissingNames& missing);
 /// The number of names that end_of_listing() says are missing; 0: none, or another server's reply. Total.
 [[nodiscard]] std::size_t left_out_by(std::string_view end_of_listing);
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "lib/core/bind_errors.hpp"
 #include "lib/core/text.hpp"
+#include "lib/net/bind_errors.hpp"
 
 namespace udtcat::gridftp {
 
@@ -27,7 +27,7 @@ class PortRangeStack final : public DataStack {
     for (int tries = ports_->last() - ports_->first() + 1; tries > 0; --tries) {
       const std::uint16_t port = ports_->next();
       auto listener = stack_->listen(local.with_port(port), handler);
-      if (listener || !core::is_of_port(listener.error(), port)) return listener;
+      if (listener || !net::another_port_may_do(listener.error(), port)) return listener;
       last = std::move(listener.error());
     }
     return fail(Errc::cannot_bind, fmt::format("listen for data on a port of {}:{}", ports_->first(), ports_->last()),

@@ -87,8 +87,8 @@ class TcpStack final : public DataStack {
   Result<std::unique_ptr<DataListener>> listen(const Endpoint& local, ConnectionHandler handler) override {
     auto bound = bridge::bind_tcp(io_, local, bridge::GracefulClose::always);
     if (!bound)
-      return tl::unexpected(Error{Errc::cannot_bind, "listen for data on tcp " + local.to_string(),
-                                  bridge::cause_of(bound.error()), bound.error().value()});
+      return core::fail_by_errno(Errc::cannot_bind, "listen for data on tcp " + local.to_string(),
+                                 bound.error().value());
     return std::make_unique<TcpDataListener>(std::move(*bound), std::move(handler));
   }
 

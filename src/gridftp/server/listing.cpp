@@ -111,12 +111,12 @@ Task<Status> ListingSource::fill(std::size_t bytes) {
       return Lines{listing_text(slice, form_, read_only_, now_), with_line_end(slice, form_)};
     };
     UDTCAT_CO_TRY(const auto lines, co_await on_disk(io_, read));
-    left_out_.unseen = walk_->unseen();
-    left_out_.why_unseen = walk_->why_unseen();
+    missing_.without_status = walk_->without_status();
+    missing_.errno_value = walk_->errno_value();
     if (!lines) walk_.reset();
     if (!lines) continue;
     text_ += lines->text;
-    left_out_.with_line_end += lines->with_line_end;
+    missing_.with_line_end += lines->with_line_end;
   }
   co_return Status{};
 }

@@ -30,7 +30,7 @@ enum class ListingFormat { facts, names, long_lines };
 /// now   seconds since 1970: long lines have the time of a file that is not older than half a year, else its year
 [[nodiscard]] std::string listing_text(std::span<const FileFacts> all, ListingFormat form, bool read_only,
                                        std::int64_t now = 0);
-/// Names that listing_text() leaves out.
+/// Names with a line end, which listing_text() leaves out, but for long lines.
 [[nodiscard]] std::size_t with_line_end(std::span<const FileFacts> all, ListingFormat form);
 
 /// A directory's listing as data to be sent, no more of it in memory than goes out next.
@@ -52,15 +52,15 @@ class ListingSource final : public BlockSource {
         read_only_(read_only),
         now_(now),
         text_(listing_text({&file, 1}, form, read_only, now)),
-        left_out_{.with_line_end = with_line_end({&file, 1}, form)},
+        missing_{.with_line_end = with_line_end({&file, 1}, form)},
         free_(io) {}
   Task<Result<std::optional<files::ByteRange>>> next(std::span<std::byte> into) override;
   [[nodiscard]] std::size_t ahead(std::size_t most) const override {
     return std::min(most, walk_ ? kBlockBytes : text_.size());
   }
   [[nodiscard]] bool is_reading() const override { return busy_; }
-  /// Names so far.
-  [[nodiscard]] const MissingNames& left_out() const { return left_out_; }
+  /// Names that the listing lacks so far.
+  [[nodiscard]] const MissingNames& missing() const { return missing_; }
 
  private:
   [[nodiscard]] Task<Status> fill(std::size_t bytes);
@@ -71,7 +71,7 @@ class ListingSource final : public BlockSource {
   const bool read_only_;
   const std::int64_t now_;
   std::string text_;  // the next of it
-  MissingNames left_out_;
+  MissingNames missing_;
   std::uint64_t given_ = 0;  // before text_
   bool busy_ = false;        // one next() reads the directory
   AsyncCondition free_;

@@ -42,7 +42,7 @@ bridge::Descriptor open_beneath(int root, const std::string& path, int flags) {
   return {};
 }
 
-/// Of a link whose target cannot be opened: not for a shortage of the system's.
+/// Whether an errno says for good that a link's target is nothing that is to be seen here: EMFILE, EIO and the like pass.
 bool leads_nowhere(int error) {
   return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EXDEV || error == EACCES ||
          error == ENAMETOOLONG;
@@ -155,26 +155,28 @@ bool DirectoryWalk::is_above(File directory) {
   return std::ranges::find(above_, directory) != above_.end();
 }
 
-std::optional<FileFacts> DirectoryWalk::look_at(const std::string& name) {
+tl::expected<FileFacts, int> DirectoryWalk::look_at(const std::string& name) {
   struct stat status {};
   // AT_SYMLINK_NOFOLLOW: a link may lead outside the root, and of_link() stays inside.
-  if (::fstatat(reader_->number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+  if (::fstatat(reader_->number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return tl::unexpected(errno);
   if (S_ISLNK(status.st_mode)) return of_link(name, status);
   const bool writable = ::faccessat(reader_->number(), name.c_str(), W_OK, AT_SYMLINK_NOFOLLOW) == 0;
   return facts_from(status, name, writable);
 }
 
-std::optional<FileFacts> DirectoryWalk::of_link(const std::string& name, const struct stat& link) {
-  const auto target = open_beneath(root_->number(), shown_ + '/' + name, O_PATH);
-  if (!target.is_open() && !leads_nowhere(errno)) return std::nullopt;
-  struct stat status {};
-  if (target.is_open() && ::fstat(target.number(), &status) != 0) return std::nullopt;
-  if (target.is_open() && !(S_ISDIR(status.st_mode) && is_above({status.st_dev, status.st_ino})))
-    return facts_from(status, name, ::faccessat(target.number(), "", W_OK, AT_EMPTY_PATH) == 0);
+tl::expected<FileFacts, int> DirectoryWalk::of_link(const std::string& name, const struct stat& link) {
+  if (const auto target = open_beneath(root_->number(), shown_ + '/' + name, O_PATH); target.is_open()) {
+    struct stat status {};
+    if (::fstat(target.number(), &status) != 0) return tl::unexpected(errno);
+    if (!S_ISDIR(status.st_mode) || !is_above({status.st_dev, status.st_ino}))
+      return facts_from(status, name, ::faccessat(target.number(), "", W_OK, AT_EMPTY_PATH) == 0);
+  } else if (!leads_nowhere(errno)) {
+    return tl::unexpected(errno);
+  }
   FileFacts facts = facts_from(link, name, false);
   std::array<char, PATH_MAX> text{};
   const auto bytes = ::readlinkat(reader_->number(), name.c_str(), text.data(), text.size());
-  if (bytes < 0) return std::nullopt;
+  if (bytes < 0) return tl::unexpected(errno);
   facts.leads_to.assign(text.data(), static_cast<std::size_t>(bytes));
   return facts;
 }
@@ -183,18 +185,15 @@ Result<std::vector<FileFacts>> DirectoryWalk::next(std::size_t most_entries) {
   std::vector<FileFacts> slice;
   while (slice.size() < most_entries) {
     const auto found = reader_->next();
-    if (!found) {
-      errno = found.error();
-      return failed(Errc::local_read_failed, "list", shown_);
-    }
+    if (!found) return core::fail_by_errno(Errc::local_read_failed, "list " + shown_, found.error());
     if (!*found) break;
     const std::string& name = **found;
     if (!pattern_.empty() && !matches(pattern_, name)) continue;
     if (auto facts = look_at(name)) {
       slice.push_back(std::move(*facts));
-    } else if (errno != ENOENT) {  // else it has gone
-      ++unseen_;
-      why_unseen_ = errno;
+    } else if (facts.error() != ENOENT) {  // else it has gone
+      ++without_status_;
+      errno_value_ = facts.error();
     }
   }
   for (FileFacts& facts : slice) facts.name.insert(0, above_name_);

@@ -45,9 +45,9 @@ class DirectoryWalk {
     pattern_ = std::move(pattern);
     above_name_ = std::move(above);
   }
-  /// Names so far that are there, and of which the system does not say what they are.
-  [[nodiscard]] std::size_t unseen() const { return unseen_; }
-  [[nodiscard]] int why_unseen() const { return why_unseen_; }  ///< errno of the last of them
+  /// Names so far whose status cannot be read; not those that have gone meanwhile.
+  [[nodiscard]] std::size_t without_status() const { return without_status_; }
+  [[nodiscard]] int errno_value() const { return errno_value_; }  ///< of the last of those
 
  private:
   friend class ServedRoot;
@@ -55,9 +55,9 @@ class DirectoryWalk {
   DirectoryWalk(std::shared_ptr<const bridge::Descriptor> root, std::shared_ptr<files::DirectoryReader> reader,
                 std::string shown)
       : root_(std::move(root)), reader_(std::move(reader)), shown_(std::move(shown)) {}
-  /// none: errno says why
-  [[nodiscard]] std::optional<FileFacts> look_at(const std::string& name);
-  [[nodiscard]] std::optional<FileFacts> of_link(const std::string& name, const struct stat& link);
+  /// errors: an errno
+  [[nodiscard]] tl::expected<FileFacts, int> look_at(const std::string& name);
+  [[nodiscard]] tl::expected<FileFacts, int> of_link(const std::string& name, const struct stat& link);
   [[nodiscard]] bool is_above(File directory);
 
   std::shared_ptr<const bridge::Descriptor> root_;
@@ -65,8 +65,8 @@ class DirectoryWalk {
   std::string shown_;
   std::string pattern_, above_name_;
   std::vector<File> above_;  // shown_ and the directories above it, once a link asks
-  std::size_t unseen_ = 0;
-  int why_unseen_ = 0;
+  std::size_t without_status_ = 0;
+  int errno_value_ = 0;
 };
 
 /// Every call may wait for the disk: see DiskThreads. Paths are the peer's: "/" is the root, ".." ends there, and

@@ -491,8 +491,8 @@ Task<Reply> ServedTransfers::list(std::string path, ListingFormat form, std::str
   const auto sent = co_await send(std::move(request));
   if (!parameters_.is_mode_e()) path_.close();
   if (!sent) co_return broken_off(sent.error());
-  const std::string end = end_of_listing((*listing)->left_out());
-  if ((*listing)->left_out().count() > 0) core::log().warn("{}: {}", core::printable(path, core::kShownBytes), end);
+  const std::string end = end_of_listing((*listing)->missing());
+  if ((*listing)->missing().count() > 0) core::log().warn("{}: {}", core::printable(path, core::kShownBytes), end);
   co_return make_reply(226, end);
 }
 

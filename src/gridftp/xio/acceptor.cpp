@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "lib/core/bind_errors.hpp"
 #include "lib/core/duplicate.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "lib/net/bind_errors.hpp"
 
 namespace udtcat::gridftp::xio {
 
@@ -20,7 +20,8 @@ Result<std::shared_ptr<XioAcceptor>> XioAcceptor::make(std::shared_ptr<boost::as
     const auto wanted = static_cast<std::uint16_t>(port);
     const Status listening = made->listen(settings, key, wanted);
     if (listening) return made;
-    if (port == ports.last || !core::is_of_port(listening.error(), wanted)) return tl::unexpected(listening.error());
+    if (port == ports.last || !net::another_port_may_do(listening.error(), wanted))
+      return tl::unexpected(listening.error());
   }
   return fail(Errc::cannot_bind, "listen for data connections", "the range of ports is empty");
 }

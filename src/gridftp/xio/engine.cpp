@@ -64,7 +64,7 @@ class BlockedSignals {
 Result<std::unique_ptr<XioEngine>> XioEngine::start() {
   try {
     auto io = std::make_shared<boost::asio::io_context>(1);
-    UDTCAT_CHECK(net::begin_event_loop(*io, net::LoopSignals::ignored));
+    UDTCAT_CHECK(net::prepare_event_loop(*io, net::LoopSignals::none));
     std::unique_ptr<XioEngine> engine(new XioEngine(std::move(io)));
     engine->start_thread();
     return engine;

@@ -18,7 +18,7 @@ SocketAcceptor<Protocol>::SocketAcceptor(Bound bound, SocketHandler on_socket, S
       on_socket_(std::move(on_socket)),
       on_shortage_(std::move(on_shortage)),
       timer_(acceptor_.get_executor()) {
-  net::tell_of_aborted_clients(acceptor_);
+  net::report_aborted_clients(acceptor_);
   accept();
 }
 

@@ -28,9 +28,10 @@ class SocketAcceptor {
   using SocketHandler = std::function<void(Socket)>;
   /// Accepting pauses because of `error`.  local   as in Bound
   using ShortageHandler = std::function<void(const Endpoint& local, std::error_code error)>;
+  /// A socket that listens, and where.
   struct Bound {
     Acceptor listening;
-    Endpoint local;  // no address where the socket is none of TCP
+    Endpoint local;  ///< empty for a Unix socket
   };
 
   SocketAcceptor(Bound bound, SocketHandler on_socket, ShortageHandler on_shortage);

@@ -34,19 +34,18 @@ Result<std::vector<TcpAcceptor::Bound>> bind_all(boost::asio::io_context& io, co
   std::optional<Error> missing;
   for (const Endpoint& local : locals) {
     const Endpoint wanted = local.port() == 0 ? local.with_port(drawn_port) : local;
-    auto acceptor = bind_tcp(io, wanted, close);
-    if (!acceptor) {
-      const Error why{Errc::cannot_bind, "bind tcp " + wanted.to_string(), cause_of(acceptor.error())};
-      const bool others_serve =
-          is_second_loopback(local, bound.size()) && acceptor.error() == std::errc::address_in_use;
-      if (!is_missing(acceptor.error()) && !others_serve) return tl::unexpected(why);
+    auto one = bind_tcp(io, wanted, close);
+    if (!one) {
+      const Error why{Errc::cannot_bind, "bind tcp " + wanted.to_string(), cause_of(one.error()), one.error().value()};
+      const bool others_serve = is_second_loopback(local, bound.size()) && one.error() == std::errc::address_in_use;
+      if (!is_missing(one.error()) && !others_serve) return tl::unexpected(why);
       core::log().log(others_serve ? spdlog::level::warn : spdlog::level::info, "{}; it is not listened at",
                       why.message());
       missing = why;
       continue;
     }
-    if (wanted.port() == 0) drawn_port = acceptor->local.port();
-    bound.push_back(std::move(*acceptor));
+    if (wanted.port() == 0) drawn_port = one->local.port();
+    bound.push_back(std::move(*one));
   }
   if (bound.empty() && missing) return tl::unexpected(*missing);
   return bound;
@@ -68,9 +67,9 @@ tl::expected<TcpAcceptor::Bound, std::error_code> bind_tcp(boost::asio::io_conte
     acceptor.set_option(boost::asio::socket_base::linger(true, 0), error);
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(boost::asio::socket_base::max_listen_connections, error);
-  const tcp::endpoint bound = error ? tcp::endpoint() : acceptor.local_endpoint(error);
+  const tcp::endpoint at = error ? tcp::endpoint() : acceptor.local_endpoint(error);
   if (error) return tl::unexpected(from_asio(error));
-  return TcpAcceptor::Bound{std::move(acceptor), from_asio(bound)};
+  return TcpAcceptor::Bound{std::move(acceptor), from_asio(at)};
 }
 
 Result<TcpPorts> TcpPorts::bind(boost::asio::io_context& io, const std::vector<Endpoint>& locals, GracefulClose close) {

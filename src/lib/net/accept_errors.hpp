@@ -8,17 +8,16 @@
 
 namespace udtcat::net {
 
-/// Has Asio tell of a client that gave up between its SYN and accept(2): Asio would wait for the next one, also where
-/// others are there already, of which epoll(7) does not tell again.
+/// Has Asio report ECONNABORTED and EPROTO: it would wait for the next event, and clients that are in the backlog already
+/// give none (edge-triggered, epoll(7)).
 /// Acceptor   a boost::asio::basic_socket_acceptor that is open
 template <typename Acceptor>
-void tell_of_aborted_clients(Acceptor& acceptor) {
+void report_aborted_clients(Acceptor& acceptor) {
   boost::system::error_code none;  // it is an option of Asio's own
   acceptor.set_option(boost::asio::socket_base::enable_connection_aborted(true), none);
 }
 
-/// Whether the next client can be accepted at once.
-/// spec: accept(2): Linux passes on errors that the new connection has already
+/// Whether the next client can be accepted at once. The other errors of accept(2) may be the host's: a pause does no harm.
 [[nodiscard]] inline bool is_of_one_client(const boost::system::error_code& error) {
   return error == boost::asio::error::connection_aborted || error == boost::asio::error::connection_reset ||
          error == boost::system::errc::protocol_error;

@@ -4,17 +4,20 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <set>
 #include <string>
 #include <system_error>
 
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/system/system_error.hpp>
+
+#include "lib/core/user_text.hpp"
 
 namespace udtcat::net {
 namespace {
 
+constexpr const char* kMakeLoop = "make an event loop";
 constexpr int kAsiosOwn = 2;  // spec: Asio: an eventfd for what is posted, a timerfd; where it takes signals, a pipe
 
 /// As /proc/self/fd has them.
@@ -41,19 +44,23 @@ int count_watched(const std::string& epoll) {
 
 }  // namespace
 
-Status begin_event_loop(boost::asio::io_context& io, LoopSignals signals) {
+Status prepare_event_loop(boost::asio::io_context& io, LoopSignals signals) {
+  const bool takes_signals = signals == LoopSignals::taken;
   const auto before = epolls_of_process();
-  const boost::asio::steady_timer timer(io);
-  std::optional<boost::asio::signal_set> none;
-  if (signals == LoopSignals::taken) none.emplace(io);
+  try {
+    const boost::asio::steady_timer timer(io);
+    if (takes_signals) const boost::asio::signal_set none(io);
+  } catch (const boost::system::system_error& error) {
+    return core::fail_by_errno(Errc::out_of_resources, kMakeLoop, error.code().value());
+  }
   auto made = epolls_of_process();
   for (const std::string& number : before) made.erase(number);
-  const int least = signals == LoopSignals::taken ? kAsiosOwn + 1 : kAsiosOwn;
-  // Another thread may have made one meanwhile.
+  const int least = takes_signals ? kAsiosOwn + 1 : kAsiosOwn;
+  // Another thread may have made one meanwhile. None is there without /proc.
   const auto is_whole = [&](const std::string& number) { return count_watched(number) >= least; };
   if (made.empty() || std::ranges::any_of(made, is_whole)) return {};
-  return fail(Errc::out_of_resources, "make an event loop",
-              "the system does not watch its descriptors (memory, or fs.epoll.max_user_watches)");
+  return fail(Errc::out_of_resources, kMakeLoop,
+              "cannot watch descriptors: raise fs.epoll.max_user_watches (sysctl), or free memory");
 }
 
 }  // namespace udtcat::net

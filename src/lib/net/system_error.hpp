@@ -17,8 +17,7 @@ namespace udtcat::net {
 [[nodiscard]] inline tl::unexpected<Error> system_error(Errc otherwise, std::string what, int errno_value) {
   const bool ran_out =
       errno_value == EMFILE || errno_value == ENFILE || errno_value == ENOMEM || errno_value == ENOBUFS;
-  return tl::unexpected(
-      Error{ran_out ? Errc::out_of_resources : otherwise, std::move(what), core::errno_text(errno_value), errno_value});
+  return core::fail_by_errno(ran_out ? Errc::out_of_resources : otherwise, std::move(what), errno_value);
 }
 
 }  // namespace udtcat::net

@@ -55,12 +55,12 @@ class IoThread::Mailbox : public std::enable_shared_from_this<Mailbox> {
 Result<std::unique_ptr<IoThread>> IoThread::start(boost::asio::io_context& owner) {
   std::unique_ptr<IoThread> made(new IoThread(owner));
   try {
-    UDTCAT_CHECK(net::begin_event_loop(made->io_, net::LoopSignals::ignored));
+    UDTCAT_CHECK(net::prepare_event_loop(made->io_, net::LoopSignals::none));
     made->thread_ = std::thread([&io = made->io_] { io.run(); });
   } catch (const std::runtime_error& error) {
-    made->stopped_ = true;
     return fail(Errc::out_of_resources, "start a thread for packets", error.what());
   }
+  made->stopped_ = false;
   ::pthread_setname_np(made->thread_.native_handle(), kThreadName);
   return made;
 }

@@ -53,7 +53,7 @@ class IoThread {
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;  // it runs while nothing is to do
   const std::shared_ptr<Mailbox> there_;
   const std::shared_ptr<Mailbox> back_;
-  bool stopped_ = false;
+  bool stopped_ = true;  // until its thread runs
   std::thread thread_;
 };
 

@@ -145,9 +145,9 @@ void Console::write(std::string_view text, std::chrono::milliseconds timeout) {
   while (!text.empty()) {
     // A reader that did not take the last line is not waited for again.
     pollfd ready{descriptor_, POLLOUT, 0};
-    const int taken = ::poll(&ready, 1, stuck_ ? 0 : static_cast<int>(timeout.count()));
-    if (taken < 0 && errno == EINTR) continue;
-    stuck_ = taken <= 0;
+    const int ready_count = ::poll(&ready, 1, stuck_ ? 0 : static_cast<int>(timeout.count()));
+    if (ready_count < 0 && errno == EINTR) continue;
+    stuck_ = ready_count <= 0;
     if (stuck_) return;
     const ssize_t written = ::write(descriptor_, text.data(), std::min(text.size(), kMaxAtOnceBytes));
     if (written < 0 && errno == EINTR) continue;

@@ -55,8 +55,8 @@ SessionRun::SessionRun(const Options& options, Console& console, const ExitPolic
       dates_timer_(io_),
       signals_([this](int signal) { boost::asio::post(io_, [this, signal] { on_signal(signal); }); },
                exit_policy.signal_grace) {
-  if (begun_) begun_ = publisher_.open();
-  if (!begun_) finish(begun_.error());
+  if (ready_) ready_ = publisher_.open();
+  if (!ready_) finish(ready_.error());
 }
 
 void SessionRun::say(const std::string& what) {
@@ -205,7 +205,7 @@ ExitStatus SessionRun::run() {
   publisher_.begin();
   try {
     if (state_ != State::finished) io_.run();
-  } catch (const boost::system::system_error& error) {  // of Asio, where there are no descriptors for signals
+  } catch (const boost::system::system_error& error) {  // of Asio, where there are no descriptors
     finish(Error{Errc::out_of_resources, "go on", core::errno_text(error.code().value())});
   }
   conclude();

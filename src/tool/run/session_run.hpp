@@ -52,8 +52,8 @@ inline constexpr std::chrono::milliseconds kChildGrace{1'500};
 /// Threads: confined to the main thread, which runs the io_context.
 class SessionRun {
  public:
-  /// Metrics are served from now on, where the options ask for them; where they cannot be, the run ends with its
-  /// start, and why is its error.
+  /// Metrics are served from now on, where the options ask for them. Where they cannot be, or there is no event loop, the
+  /// run ends with its start, and why is its error.
   SessionRun(const Options& options, Console& console, const ExitPolicy& exit_policy = {});
 
   [[nodiscard]] boost::asio::io_context& io() { return io_; }
@@ -122,7 +122,7 @@ class SessionRun {
   [[nodiscard]] std::string describe(const Error& error) const;
 
   boost::asio::io_context io_;
-  Status begun_ = net::begin_event_loop(io_, net::LoopSignals::taken);
+  Status ready_ = net::prepare_event_loop(io_, net::LoopSignals::taken);  // before any timer; SIGCHLD is ChildProcess's
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   Console& console_;
   const TransportOptions transport_;

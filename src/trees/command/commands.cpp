@@ -85,8 +85,8 @@ class TreeJob final : public tool::OptionsInvocation<TreeOptions> {
         return run.fail_to_start(std::move(started.error()));
       return run.run();
     }
-    std::error_code unknown;
-    const auto there = std::filesystem::status(options_.directory, unknown);
+    std::error_code ignored;  // exists() would throw
+    const auto there = std::filesystem::status(options_.directory, ignored);
     const bool makes_directory =
         options_.role == Role::receives && there.type() == std::filesystem::file_type::not_found;
     auto options = ready(run);

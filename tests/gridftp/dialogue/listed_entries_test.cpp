@@ -86,10 +86,10 @@ TEST(ListedEntries, AreFilesWhereALinkLeadsToOne) {
 }
 
 TEST(EndOfListing, TellsHowManyNamesAreMissing) {
-  for (const MissingNames& missing :
-       {MissingNames{}, MissingNames{.with_line_end = 1}, MissingNames{.unseen = 1'000'000, .why_unseen = EIO}})
+  for (const MissingNames& missing : {MissingNames{}, MissingNames{.with_line_end = 1},
+                                      MissingNames{.without_status = 1'000'000, .errno_value = EIO}})
     EXPECT_EQ(left_out_by(end_of_listing(missing)), missing.count());
-  const std::string whole = end_of_listing({.with_line_end = 2, .unseen = 10, .why_unseen = EIO});
+  const std::string whole = end_of_listing({.with_line_end = 2, .without_status = 10, .errno_value = EIO});
   EXPECT_EQ(
       whole,
       "Listing complete, without 12 names: 2 with a line end, which FTP cannot carry, 10 that cannot be looked at "

@@ -12,13 +12,13 @@ struct TcpPortsTest : ::testing::Test {
 };
 
 TEST_F(TcpPortsTest, SayWhyAPortCannotBeBound) {
-  const auto acceptor = bind_tcp(io, loopback_v4(), GracefulClose::always).value();
-  EXPECT_EQ(bind_tcp(io, acceptor.local, GracefulClose::always).error(), std::errc::address_in_use);
+  const auto bound = bind_tcp(io, loopback_v4(), GracefulClose::always).value();
+  EXPECT_EQ(bind_tcp(io, bound.local, GracefulClose::always).error(), std::errc::address_in_use);
 }
 
 TEST_F(TcpPortsTest, HaveOneFamilyEach) {
-  const auto acceptor = bind_tcp(io, loopback_v4(), GracefulClose::always).value();
-  const auto v6 = loopback_v6().with_port(acceptor.local.port());
+  const auto bound = bind_tcp(io, loopback_v4(), GracefulClose::always).value();
+  const auto v6 = loopback_v6().with_port(bound.local.port());
   EXPECT_TRUE(bind_tcp(io, v6, GracefulClose::always));
 }
 

@@ -83,7 +83,7 @@ TEST_F(TcpConnectTest, WaitsForOneThatIsSilentWhenTheLastHasFailed) {
   EXPECT_EQ(wait(), std::errc::timed_out);
 }
 
-TEST_F(TcpConnectTest, ResetsOneOfWhichTheSystemDoesNotSayThatItIsConnected) {
+TEST_F(TcpConnectTest, ResetsAConnectionWhoseOutcomeCannotBeRead) {
   std::thread([this] {
     test::fail_calls({SYS_getsockopt}, ENOBUFS);
     const TcpConnect attempt = start({answering});

@@ -5,7 +5,6 @@
 #include <thread>
 
 #include <gtest/gtest.h>
-#include <boost/system/system_error.hpp>
 
 #include "support/failing_calls.hpp"
 
@@ -21,28 +20,29 @@ void with_failing(int call, int error, Check check) {
   }).join();
 }
 
-TEST(EventLoop, BeginsMoreThanOnce) {
-  boost::asio::io_context io;
-  EXPECT_TRUE(begin_event_loop(io, LoopSignals::ignored));
-  EXPECT_TRUE(begin_event_loop(io, LoopSignals::ignored)) << "it has its descriptors";
-  boost::asio::io_context another;
-  EXPECT_TRUE(begin_event_loop(another, LoopSignals::taken));
+TEST(EventLoop, IsPreparedWithAndWithoutSignals) {
+  boost::asio::io_context without;
+  EXPECT_TRUE(prepare_event_loop(without, LoopSignals::none));
+  boost::asio::io_context with;
+  EXPECT_TRUE(prepare_event_loop(with, LoopSignals::taken));
 }
 
 TEST(EventLoop, SaysThatItsDescriptorsAreNotWatched) {
   for (const int error : {ENOSPC, ENOMEM, EPERM})
     with_failing(SYS_epoll_ctl, error, [] {
       boost::asio::io_context io;
-      const Status begun = begin_event_loop(io, LoopSignals::ignored);
-      ASSERT_FALSE(begun);
-      EXPECT_EQ(begun.error().code, Errc::out_of_resources);
+      const Status prepared = prepare_event_loop(io, LoopSignals::none);
+      ASSERT_FALSE(prepared);
+      EXPECT_EQ(prepared.error().code, Errc::out_of_resources);
     });
 }
 
-TEST(EventLoop, ThrowsAsAsioDoesWhereThereAreNoDescriptors) {
+TEST(EventLoop, SaysThatThereAreNoDescriptors) {
   with_failing(SYS_epoll_create1, EMFILE, [] {
     boost::asio::io_context io;
-    EXPECT_THROW(std::ignore = begin_event_loop(io, LoopSignals::ignored), boost::system::system_error);
+    const Status prepared = prepare_event_loop(io, LoopSignals::none);
+    ASSERT_FALSE(prepared);
+    EXPECT_EQ(prepared.error().message(), "make an event loop: too many open files");
   });
 }
 

@@ -59,7 +59,7 @@ TEST_F(SessionRunDeathTest, EndsAtItsStartWhereTheSystemDoesNotWatchItsDescripto
     run_and_exit([](const SessionRun&) {});
   };
   EXPECT_EXIT(end(), ExitedWithCode(7),
-              "^udtcat: make an event loop: the system does not watch its descriptors .*max_user_watches.\n$");
+              "^udtcat: make an event loop: cannot watch descriptors: raise fs.epoll.max_user_watches .*\n$");
 }
 
 TEST_F(SessionRunDeathTest, EndsAtItsStartWhereMetricsCannotBeServed) {

@@ -47,9 +47,9 @@ Result<ListenerSocket> listen_on(boost::asio::io_context& io, const Endpoint& lo
   if (!error) socket.bind(address, error);
   if (!error) socket.listen(kSystemBacklog, error);
   if (!error) socket.non_blocking(true, error);
-  if (!error) std::ignore = socket.local_endpoint(error);
+  if (!error) std::ignore = socket.local_endpoint(error);  // local_of() would say port 0
   if (error) return net::system_error(Errc::cannot_bind, what, error.value());
-  net::tell_of_aborted_clients(socket);
+  net::report_aborted_clients(socket);
   return socket;
 }
 
