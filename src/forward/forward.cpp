@@ -31,10 +31,11 @@ std::string wish(const std::string& service) { return service.empty() ? "session
 
 }  // namespace
 
-Forward::Forward(boost::asio::io_context& io, std::chrono::milliseconds timeout, ForwardSessionFactory make_session,
-                 Handlers handlers)
+Forward::Forward(boost::asio::io_context& io, std::chrono::milliseconds timeout, bool dials,
+                 ForwardSessionFactory make_session, Handlers handlers)
     : io_(io),
       timeout_(timeout),
+      dials_(dials),
       make_session_(std::move(make_session)),
       handlers_(std::move(handlers)),
       error_log_(io,
@@ -149,7 +150,8 @@ void Forward::remove(std::list<Session>::iterator session, const Status& how) {
   totals_.leave(*gone.connection);
   if (handlers_.on_gone) handlers_.on_gone(*gone.connection, how);
   gone.work.reset();  // before the connection, to which it refers
-  closed_.push_back({std::move(gone.connection), Clock::now() + kReleasedAfter});
+  closed_.push_back({std::move(gone.connection), dials_ ? Clock::now() + kReleasedAfter : Clock::time_point()});
+  if (!dials_) release_closed();
   if (closed_.size() == 1) await_release();
   if (!stopped_) return place_clients();
   if (sessions_.empty()) stopped_();

@@ -65,8 +65,9 @@ class Forward {
     std::function<void(Connection& connection, const Status& how)> on_gone{};
   };
 
-  Forward(boost::asio::io_context& io, std::chrono::milliseconds timeout, ForwardSessionFactory make_session,
-          Handlers handlers);
+  /// dials   its sessions are dialled: each has an engine of its own
+  Forward(boost::asio::io_context& io, std::chrono::milliseconds timeout, bool dials,
+          ForwardSessionFactory make_session, Handlers handlers);
 
   /// Listens for clients of `service`; once for each.  errors: Errc::cannot_bind
   [[nodiscard]] Status open_listener(const SocketAddress& address, const std::string& service);
@@ -106,7 +107,8 @@ class Forward {
     std::uint64_t number;
     std::optional<Clock::time_point> quiet_since{};  // when answers() last became false
   };
-  /// Kept for kReleasedAfter: its destructor waits until its last frames are acknowledged, and all others would with it.
+  /// Kept for kReleasedAfter where it was dialled: its destructor waits until its last frames are acknowledged, and all
+  /// others would with it.
   struct ClosedConnection {
     std::unique_ptr<Connection> connection;
     Clock::time_point release_at;
@@ -136,13 +138,13 @@ class Forward {
 
   boost::asio::io_context& io_;
   const std::chrono::milliseconds timeout_;
+  const bool dials_;
   const ForwardSessionFactory make_session_;
   const Handlers handlers_;
   bridge::RateLimitedLog error_log_;
   std::list<Session> sessions_;
-  std::deque<ClosedConnection>
-      closed_;                  // the oldest first; as many as dials or admission let end within kReleasedAfter
-  std::deque<Client> waiting_;  // of each service at most kMaxWaitingClients, and a few that were on their way
+  std::deque<ClosedConnection> closed_;  // the oldest first; as many as dials let end within kReleasedAfter
+  std::deque<Client> waiting_;           // of each service at most kMaxWaitingClients, and a few that were on their way
   tool::PeerTotals totals_;
   std::uint64_t next_number_ = 1;
   std::optional<Clock::time_point> refused_since_;

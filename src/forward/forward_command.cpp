@@ -115,7 +115,7 @@ class ForwardCommand {
         run_(options, console),
         tidy_timer_(run_.io()),
         udp_timer_(run_.io()),
-        forward_(run_.io(), options.wait, builder ? builder(run_.io()) : own_factory(),
+        forward_(run_.io(), options.wait, !options.listens, builder ? builder(run_.io()) : own_factory(),
                  {.on_want = [this] { want(); },
                   .on_up = [this](Connection& connection) { on_up(connection); },
                   .on_gone = [this](Connection& connection, const Status& how) { on_gone(connection, how); }}),

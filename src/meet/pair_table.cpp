@@ -8,6 +8,7 @@
 
 #include "lib/core/log.hpp"
 #include "lib/crypto/secret_bytes.hpp"
+#include "lib/net/bind_errors.hpp"
 
 namespace udtcat::meet {
 

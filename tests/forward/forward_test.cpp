@@ -44,7 +44,7 @@ struct Taking final : ForwardSession {
 struct ForwardTest : ::testing::Test {
   Forward& make(std::chrono::milliseconds timeout = 10s) {
     forward.emplace(
-        io, timeout,
+        io, timeout, true,
         [this](Connection& connection, const ErrorHandler&) {
           auto session = std::make_unique<Taking>(dynamic_cast<FakeConnection&>(connection));
           sessions.push_back(session.get());

@@ -16,6 +16,7 @@
 #include "lib/bridge/tcp_acceptor.hpp"
 #include "lib/core/log.hpp"
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 
 namespace udtcat::gridftp {
 

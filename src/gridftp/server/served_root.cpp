@@ -42,10 +42,9 @@ bridge::Descriptor open_beneath(int root, const std::string& path, int flags) {
   return {};
 }
 
-/// Whether an errno says for good that a link's target is nothing that is to be seen here: EMFILE, EIO and the like pass.
-bool leads_nowhere(int error) {
-  return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EXDEV || error == EACCES ||
-         error == ENAMETOOLONG;
+/// Whether an errno is about this host at this moment, and not about a name.
+bool may_pass(int error) {
+  return error == EMFILE || error == ENFILE || error == ENOMEM || error == EAGAIN || error == EINTR || error == EIO;
 }
 
 char letter_of(mode_t mode) {
@@ -143,12 +142,17 @@ Result<DirectoryWalk> ServedRoot::list(const std::string& path) const {
 }
 
 /// A link to a directory that contains it is not shown as a directory: a client that follows links would not end.
-bool DirectoryWalk::is_above(File directory) {
+tl::expected<bool, int> DirectoryWalk::is_above(File directory) {
   std::string path = shown_;
   for (bool more = above_.empty(); more;) {
     struct stat status {};
     const auto above = open_beneath(root_->number(), path.empty() ? "/" : path, O_PATH);
-    if (above.is_open() && ::fstat(above.number(), &status) == 0) above_.emplace_back(status.st_dev, status.st_ino);
+    if (!above.is_open() || ::fstat(above.number(), &status) != 0) {
+      const int error = errno;
+      above_.clear();
+      return tl::unexpected(error);
+    }
+    above_.emplace_back(status.st_dev, status.st_ino);
     more = !path.empty();
     path.erase(std::min(path.rfind('/'), path.size()));
   }
@@ -168,9 +172,9 @@ tl::expected<FileFacts, int> DirectoryWalk::of_link(const std::string& name, con
   if (const auto target = open_beneath(root_->number(), shown_ + '/' + name, O_PATH); target.is_open()) {
     struct stat status {};
     if (::fstat(target.number(), &status) != 0) return tl::unexpected(errno);
-    if (!S_ISDIR(status.st_mode) || !is_above({status.st_dev, status.st_ino}))
-      return facts_from(status, name, ::faccessat(target.number(), "", W_OK, AT_EMPTY_PATH) == 0);
-  } else if (!leads_nowhere(errno)) {
+    UDTCAT_TRY(const bool is_loop, S_ISDIR(status.st_mode) ? is_above({status.st_dev, status.st_ino}) : false);
+    if (!is_loop) return facts_from(status, name, ::faccessat(target.number(), "", W_OK, AT_EMPTY_PATH) == 0);
+  } else if (may_pass(errno)) {
     return tl::unexpected(errno);
   }
   FileFacts facts = facts_from(link, name, false);
@@ -191,6 +195,8 @@ Result<std::vector<FileFacts>> DirectoryWalk::next(std::size_t most_entries) {
     if (!pattern_.empty() && !matches(pattern_, name)) continue;
     if (auto facts = look_at(name)) {
       slice.push_back(std::move(*facts));
+    } else if (may_pass(facts.error())) {
+      return core::fail_by_errno(Errc::local_read_failed, "list " + shown_ + ": look at " + name, facts.error());
     } else if (facts.error() != ENOENT) {  // else it has gone
       ++without_status_;
       errno_value_ = facts.error();

@@ -38,14 +38,14 @@ struct FileFacts {
 class DirectoryWalk {
  public:
   /// At most so many further entries, sorted by name among themselves; empty: that was all.
-  /// errors: Errc::local_read_failed
+  /// errors: Errc::local_read_failed, also for a shortage that passes (EMFILE, EIO) while a name is looked at
   [[nodiscard]] Result<std::vector<FileFacts>> next(std::size_t most_entries);
   /// From now on only names that match, each behind `above`, the directory as the client writes it.
   void select(std::string pattern, std::string above) {
     pattern_ = std::move(pattern);
     above_name_ = std::move(above);
   }
-  /// Names so far whose status cannot be read; not those that have gone meanwhile.
+  /// Names so far whose status cannot be read, not for a shortage that passes; not those that have gone meanwhile.
   [[nodiscard]] std::size_t without_status() const { return without_status_; }
   [[nodiscard]] int errno_value() const { return errno_value_; }  ///< of the last of those
 
@@ -58,7 +58,7 @@ class DirectoryWalk {
   /// errors: an errno
   [[nodiscard]] tl::expected<FileFacts, int> look_at(const std::string& name);
   [[nodiscard]] tl::expected<FileFacts, int> of_link(const std::string& name, const struct stat& link);
-  [[nodiscard]] bool is_above(File directory);
+  [[nodiscard]] tl::expected<bool, int> is_above(File directory);
 
   std::shared_ptr<const bridge::Descriptor> root_;
   std::shared_ptr<files::DirectoryReader> reader_;

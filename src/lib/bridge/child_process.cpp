@@ -130,10 +130,12 @@ tl::unexpected<Error> not_run(const std::string& program, int error) {
 /// Whether a member of the group is alive: kill() finds dead ones, too, that are not reaped.  spec: proc(5), "stat"
 bool has_living_member(pid_t group) {
   std::error_code error;
+  bool lacks_descriptors = false;
   for (std::filesystem::directory_iterator process("/proc", error), none; !error && process != none;
        process.increment(error)) {
     std::string stat;
     std::ifstream file(process->path() / "stat");
+    lacks_descriptors |= !file.is_open() && (errno == EMFILE || errno == ENFILE);
     std::getline(file, stat);
     const auto name_end = stat.rfind(')');
     if (name_end == std::string::npos) continue;
@@ -143,7 +145,7 @@ bool has_living_member(pid_t group) {
     pid_t its_group = 0;
     if (behind_name >> state >> parent >> its_group && its_group == group && state != 'Z' && state != 'X') return true;
   }
-  return false;
+  return error || lacks_descriptors;  // then kill() alone knows, and has found one
 }
 
 }  // namespace

@@ -123,7 +123,10 @@ Status write_new_file(const std::filesystem::path& file, std::string_view text, 
   }
   const Descriptor made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
   if (!made.is_open()) return errno == EEXIST ? there_already(file) : not_written(file, errno);
-  UDTCAT_CHECK(write_all(made, file, text));
+  if (Status written = write_all(made, file, text); !written) {
+    std::ignore = ::unlink(file.c_str());  // half a key, which the next would find in its way
+    return written;
+  }
   return sync_name(file);
 }
 

@@ -31,13 +31,18 @@ std::string meant_name(const Options& options) {
   return name.empty() ? to_string(options.peer) : name;
 }
 
+/// Not one that cannot be looked at: reading it gives the error.
+bool is_missing(const std::filesystem::path& file) {
+  std::error_code ignored;
+  return std::filesystem::status(file, ignored).type() == std::filesystem::file_type::not_found;
+}
+
 /// The lines of the listener: of its HOST:PORT, else of its host, for all ports; empty: there is none. The default file
 /// may be missing, one that an option names may not.
 Result<std::vector<Peer>> find_listener(const Options& options) {
   const auto file = listeners_file(options);
-  std::error_code unknown;
   const bool may_be_missing = !options.peers_file || options.trust_on_first_use;
-  if (!file || (may_be_missing && !std::filesystem::exists(*file, unknown))) return std::vector<Peer>();
+  if (!file || (may_be_missing && is_missing(*file))) return std::vector<Peer>();
   UDTCAT_TRY(const PeersList list, read_peers_list(file->string()));
   std::vector<Peer> found = list.lines_of(meant_name(options));
   if (found.empty() && options.session.expected_peer.empty()) found = list.lines_of(options.peer.host);
@@ -73,9 +78,8 @@ Result<FoundCredentials> for_connector(const Options& options, std::shared_ptr<c
   }
   if (options.trust_on_first_use && file && is_end_name(name))
     return towards(std::move(own), std::make_shared<PinnedPeer>(name, *file), std::nullopt);
-  std::error_code unknown;
   const std::string file_name = file ? file->string() : "a file for --peers";
-  const bool has_lines = file && std::filesystem::exists(*file, unknown);
+  const bool has_lines = file && !is_missing(*file);
   return fail(Errc::bad_argument, fmt::format("connect to {}", name),
               fmt::format("{}: write {} PUBLIC-KEY into {}, or give the key by --peer PUBLIC-KEY; --trust-first trusts "
                           "whoever answers first",
@@ -147,8 +151,7 @@ Result<bool> asks_for_pair(const Options& options) {
 std::string unlisted_peer(const Options& options) {
   const auto file = listeners_file(options);
   const std::string& name = options.session.expected_peer;
-  std::error_code unknown;
-  if (options.listens || name.empty() || !file || !std::filesystem::exists(*file, unknown)) return "";
+  if (options.listens || name.empty() || !file || is_missing(*file)) return "";
   const auto known = find_listener(options);
   return known && known->empty() ? fmt::format("{} has no line {}", file->string(), name) : "";
 }
@@ -156,8 +159,7 @@ std::string unlisted_peer(const Options& options) {
 Result<KeyPair> user_key_pair() {
   const auto file = user_file("identity");
   if (!file) return fail(Errc::bad_argument, "find your key pair", "there is no $HOME; -k FILE can name it");
-  std::error_code unknown;
-  if (!std::filesystem::exists(*file, unknown))
+  if (is_missing(*file))
     return fail(Errc::bad_argument, "find your key pair in " + file->string(),
                 "it is not there; udtcat keygen --pair makes one, -k FILE names another");
   return KeyPair::from_file(file->string());

@@ -19,6 +19,7 @@
 #include "lib/core/lifetime.hpp"
 #include "lib/core/mutex.hpp"
 #include "lib/core/try.hpp"
+#include "lib/net/event_loop.hpp"
 
 namespace udtcat::transport::libudt {
 
@@ -286,19 +287,20 @@ Status wait_drained(Direction& to) {
     const auto drained = to.connection->drained();
     if (!drained) return tl::unexpected(drained.error());
     if (*drained) return {};
-    boost::asio::steady_timer(to.jobs, kDrainPoll).wait();
+    std::this_thread::sleep_for(kDrainPoll);
   }
 }
 
 /// Threads: confined, as Channel.
 class LibudtChannel final : public Channel {
  public:
-  LibudtChannel(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, std::shared_ptr<Connection> connection)
+  /// reading   with an event loop that is prepared
+  LibudtChannel(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, std::shared_ptr<Direction> reading)
       : io_(io),
         runtime_(std::move(runtime)),
-        connection_(connection),
-        reading_(std::make_shared<Direction>(connection)),
-        writing_(std::make_shared<Direction>(std::move(connection))),
+        connection_(reading->connection),
+        reading_(std::move(reading)),
+        writing_(std::make_shared<Direction>(connection_)),
         end_poll_(reading_->jobs) {}
   /// Waits for the read in progress, at most kBlockingCallLimit. Writes that close() left time for go on without us.
   ~LibudtChannel() override;
@@ -432,8 +434,9 @@ void LibudtChannel::close(std::chrono::milliseconds drain) {
 Result<std::unique_ptr<Channel>> make_channel(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime,
                                               Established established) {
   UDTCAT_CHECK(established.socket.make_blocking());
-  auto connection = std::make_shared<Connection>(std::move(established));
-  return std::make_unique<LibudtChannel>(io, std::move(runtime), std::move(connection));
+  auto reading = std::make_shared<Direction>(std::make_shared<Connection>(std::move(established)));
+  UDTCAT_CHECK(net::prepare_event_loop(reading->jobs, net::LoopSignals::none));
+  return std::make_unique<LibudtChannel>(io, std::move(runtime), std::move(reading));
 }
 
 }  // namespace udtcat::transport::libudt

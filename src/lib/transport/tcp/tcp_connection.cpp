@@ -173,7 +173,8 @@ void TcpConnection::discard_received() {
     const Received got = tcp::receive(socket_, scratch);
     if (got.state == Received::State::would_block) return wait_readable();
     if (got.state == Received::State::failed) return fail_with(End::broken, got.errno_value);
-    if (got.state == Received::State::end) return;
+    peer_has_ended_ = got.state == Received::State::end;
+    if (peer_has_ended_) return;
     received_bytes_ += got.bytes;
   }
 }

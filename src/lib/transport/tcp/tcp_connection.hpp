@@ -72,6 +72,8 @@ class TcpConnection {
   /// Nothing is sent any more.
   [[nodiscard]] bool ended() const { return state_ == State::over || end_ != End::none; }
   [[nodiscard]] bool wants_to_send() const { return !queue_.empty(); }
+  /// Whether draining has read the peer's end: poll(2) would tell of it again and again.
+  [[nodiscard]] bool peer_has_ended() const { return peer_has_ended_; }
   [[nodiscard]] std::uint64_t written_bytes() const { return written_bytes_; }
   [[nodiscard]] std::uint64_t taken_bytes() const { return taken_bytes_; }  ///< of the written, by the system
   [[nodiscard]] std::uint64_t acknowledged_bytes();
@@ -122,8 +124,9 @@ class TcpConnection {
   bool waits_writable_ = false;
   bool waits_readable_ = false;
   bool watches_acknowledgements_ = false;
-  bool end_sent_ = false;      // our FIN
-  bool peer_has_all_ = false;  // that one, too
+  bool peer_has_ended_ = false;  // its FIN
+  bool end_sent_ = false;        // our FIN
+  bool peer_has_all_ = false;    // that one, too
   TimePoint drain_deadline_ = TimePoint::max();
 
   TcpInfo info_;  // as last looked at

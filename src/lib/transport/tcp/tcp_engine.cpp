@@ -84,7 +84,8 @@ void TcpEngine::finish() {
       each->drain_on(TcpConnection::Clock::now());
       if (each->state() == TcpConnection::State::over) continue;
       const short events = each->wants_to_send() ? POLLIN | POLLOUT : POLLIN;
-      draining.push_back({.fd = each->descriptor(), .events = events, .revents = 0});
+      const bool waits_for_time_alone = each->peer_has_ended() && !each->wants_to_send();
+      draining.push_back({.fd = waits_for_time_alone ? -1 : each->descriptor(), .events = events, .revents = 0});
     }
     if (draining.empty()) return;
     std::ignore = ::poll(draining.data(), draining.size(), kDrainPollMilliseconds);
