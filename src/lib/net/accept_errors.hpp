@@ -8,8 +8,8 @@
 
 namespace udtcat::net {
 
-/// Has Asio report ECONNABORTED and EPROTO: it would wait for the next event, and clients that are in the backlog already
-/// give none (edge-triggered, epoll(7)).
+/// Has Asio report ECONNABORTED and EPROTO: it would wait for the next event, and clients that are in the backlog
+/// already give none (edge-triggered, epoll(7)).
 /// Acceptor   a boost::asio::basic_socket_acceptor that is open
 template <typename Acceptor>
 void report_aborted_clients(Acceptor& acceptor) {
@@ -17,7 +17,8 @@ void report_aborted_clients(Acceptor& acceptor) {
   acceptor.set_option(boost::asio::socket_base::enable_connection_aborted(true), none);
 }
 
-/// Whether the next client can be accepted at once. The other errors of accept(2) may be the host's: a pause does no harm.
+/// Whether the next client can be accepted at once. The other errors of accept(2) may be the host's: a pause does no
+/// harm.
 [[nodiscard]] inline bool is_of_one_client(const boost::system::error_code& error) {
   return error == boost::asio::error::connection_aborted || error == boost::asio::error::connection_reset ||
          error == boost::system::errc::protocol_error;

@@ -48,6 +48,11 @@ int count_watched(const std::string& epoll) {
   return watched;
 }
 
+tl::unexpected<Error> cannot_watch() {
+  return fail(Errc::out_of_resources, kMakeLoop,
+              "cannot watch descriptors: raise fs.epoll.max_user_watches (sysctl), or free memory");
+}
+
 /// Whether the system tells of what an epoll watches: neither gVisor nor an old kernel does.
 /// errors: Errc::out_of_resources
 Result<bool> shows_watched() {
@@ -55,8 +60,10 @@ Result<bool> shows_watched() {
   const int event = ::eventfd(0, EFD_CLOEXEC);
   epoll_event none{};
   Result<bool> shows = false;
-  if (epoll < 0 || event < 0 || ::epoll_ctl(epoll, EPOLL_CTL_ADD, event, &none) != 0)
+  if (epoll < 0 || event < 0)
     shows = core::fail_by_errno(Errc::out_of_resources, kMakeLoop);
+  else if (::epoll_ctl(epoll, EPOLL_CTL_ADD, event, &none) != 0)
+    shows = cannot_watch();
   else
     shows = count_watched(std::to_string(epoll)) == 1;
   for (const int each : {epoll, event})
@@ -87,8 +94,7 @@ Status prepare_event_loop(boost::asio::io_context& io, LoopSignals signals) {
   if (made.empty() || std::ranges::any_of(made, is_whole)) return {};
   UDTCAT_TRY(const bool is_known, shows_watched());
   if (!is_known) return {};
-  return fail(Errc::out_of_resources, kMakeLoop,
-              "cannot watch descriptors: raise fs.epoll.max_user_watches (sysctl), or free memory");
+  return cannot_watch();
 }
 
 }  // namespace udtcat::net

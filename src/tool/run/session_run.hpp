@@ -52,8 +52,8 @@ inline constexpr std::chrono::milliseconds kChildGrace{1'500};
 /// Threads: confined to the main thread, which runs the io_context.
 class SessionRun {
  public:
-  /// Metrics are served from now on, where the options ask for them. Where they cannot be, or there is no event loop, the
-  /// run ends with its start, and why is its error.
+  /// Metrics are served from now on, where the options ask for them. Where they cannot be, or there is no event loop,
+  /// the run ends with its start, and why is its error.
   SessionRun(const Options& options, Console& console, const ExitPolicy& exit_policy = {});
 
   [[nodiscard]] boost::asio::io_context& io() { return io_; }

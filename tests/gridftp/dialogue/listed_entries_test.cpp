@@ -93,7 +93,7 @@ TEST(EndOfListing, TellsHowManyNamesAreMissing) {
   EXPECT_EQ(
       whole,
       "Listing complete, without 12 names: 2 with a line end, which FTP cannot carry, 10 that cannot be looked at "
-      "(input/output error).");
+      "(the last: input/output error).");
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) EXPECT_LE(left_out_by(whole.substr(0, bytes)), 12U);
   for (const char* other : {"", "Transfer complete.", "Listing complete, without many names"})
     EXPECT_EQ(left_out_by(other), 0U) << other;

@@ -287,20 +287,21 @@ Status wait_drained(Direction& to) {
     const auto drained = to.connection->drained();
     if (!drained) return tl::unexpected(drained.error());
     if (*drained) return {};
-    std::this_thread::sleep_for(kDrainPoll);
+    boost::asio::steady_timer(to.jobs, kDrainPoll).wait();
   }
 }
 
 /// Threads: confined, as Channel.
 class LibudtChannel final : public Channel {
  public:
-  /// reading   with an event loop that is prepared
-  LibudtChannel(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, std::shared_ptr<Direction> reading)
+  /// reading, writing   with event loops that are prepared
+  LibudtChannel(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime, std::shared_ptr<Direction> reading,
+                std::shared_ptr<Direction> writing)
       : io_(io),
         runtime_(std::move(runtime)),
         connection_(reading->connection),
         reading_(std::move(reading)),
-        writing_(std::make_shared<Direction>(connection_)),
+        writing_(std::move(writing)),
         end_poll_(reading_->jobs) {}
   /// Waits for the read in progress, at most kBlockingCallLimit. Writes that close() left time for go on without us.
   ~LibudtChannel() override;
@@ -434,9 +435,11 @@ void LibudtChannel::close(std::chrono::milliseconds drain) {
 Result<std::unique_ptr<Channel>> make_channel(boost::asio::io_context& io, std::shared_ptr<Runtime> runtime,
                                               Established established) {
   UDTCAT_CHECK(established.socket.make_blocking());
-  auto reading = std::make_shared<Direction>(std::make_shared<Connection>(std::move(established)));
-  UDTCAT_CHECK(net::prepare_event_loop(reading->jobs, net::LoopSignals::none));
-  return std::make_unique<LibudtChannel>(io, std::move(runtime), std::move(reading));
+  auto connection = std::make_shared<Connection>(std::move(established));
+  auto reading = std::make_shared<Direction>(connection);
+  auto writing = std::make_shared<Direction>(std::move(connection));
+  for (const auto& each : {reading, writing}) UDTCAT_CHECK(net::prepare_event_loop(each->jobs, net::LoopSignals::none));
+  return std::make_unique<LibudtChannel>(io, std::move(runtime), std::move(reading), std::move(writing));
 }
 
 }  // namespace udtcat::transport::libudt
