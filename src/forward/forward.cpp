@@ -150,9 +150,13 @@ void Forward::remove(std::list<Session>::iterator session, const Status& how) {
   totals_.leave(*gone.connection);
   if (handlers_.on_gone) handlers_.on_gone(*gone.connection, how);
   gone.work.reset();  // before the connection, to which it refers
-  closed_.push_back({std::move(gone.connection), dials_ ? Clock::now() + kReleasedAfter : Clock::time_point()});
-  if (!dials_) release_closed();
-  if (closed_.size() == 1) await_release();
+  if (dials_) {
+    closed_.push_back({std::move(gone.connection), Clock::now() + kReleasedAfter});
+    if (closed_.size() == 1) await_release();
+  } else {
+    gone.connection.reset();
+    tool::release_freed_memory();
+  }
   if (!stopped_) return place_clients();
   if (sessions_.empty()) stopped_();
 }

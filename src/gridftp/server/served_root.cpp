@@ -172,8 +172,11 @@ tl::expected<FileFacts, int> DirectoryWalk::of_link(const std::string& name, con
   if (const auto target = open_beneath(root_->number(), shown_ + '/' + name, O_PATH); target.is_open()) {
     struct stat status {};
     if (::fstat(target.number(), &status) != 0) return tl::unexpected(errno);
-    UDTCAT_TRY(const bool is_loop, S_ISDIR(status.st_mode) ? is_above({status.st_dev, status.st_ino}) : false);
-    if (!is_loop) return facts_from(status, name, ::faccessat(target.number(), "", W_OK, AT_EMPTY_PATH) == 0);
+    const auto is_loop = S_ISDIR(status.st_mode) ? is_above({status.st_dev, status.st_ino}) : false;
+    if (!is_loop && may_pass(is_loop.error())) return tl::unexpected(is_loop.error());
+    // A directory above that cannot be looked at may be this one.
+    if (is_loop && !*is_loop)
+      return facts_from(status, name, ::faccessat(target.number(), "", W_OK, AT_EMPTY_PATH) == 0);
   } else if (may_pass(errno)) {
     return tl::unexpected(errno);
   }
