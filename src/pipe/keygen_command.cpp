@@ -3,7 +3,6 @@
 
 #include <array>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include <pwd.h>
@@ -66,8 +65,7 @@ Result<std::unique_ptr<tool::Invocation>> parse_keygen_pair(const tool::Words& a
 
 Result<std::string> make_pair_of_files(const std::filesystem::path& file, const std::string& comment) {
   const std::filesystem::path public_file = file.string() + ".pub";
-  std::error_code unknown;
-  if (std::filesystem::exists(public_file, unknown))
+  if (!tool::is_missing(public_file))
     return fail(Errc::bad_argument, "write " + public_file.string(),
                 "it is there already, and is not overwritten: give another name, or move it away");
   auto pair = KeyPair::from_file(file.string());  // without its public half where a power cut came in between

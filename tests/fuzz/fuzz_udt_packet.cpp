@@ -33,8 +33,7 @@ void take_handshake(const ControlHeader& header, std::span<const std::byte> body
   require(handshake.has_value() == (body.size() >= kHandshakeBytes) && (handshake || !extension));
   if (!handshake) return;
   const auto again = encode(*handshake, header.destination, header.additional, extension);
-  const std::size_t bytes = kHandshakeBytes + (extension ? 12 : 0);
-  require(std::ranges::equal(std::span(again).subspan(kHeaderBytes), body.first(bytes)));
+  require(std::ranges::equal(std::span(again).subspan(kHeaderBytes), extension ? body : body.first(kHandshakeBytes)));
 }
 
 void take_control(std::span<const std::byte> packet) {

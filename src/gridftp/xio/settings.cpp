@@ -100,7 +100,8 @@ Result<std::optional<Key>> find_key(const Settings& settings, const EnvironmentL
     return std::optional<Key>(std::move(*key));
   }
   std::error_code unknown;
-  if (std::filesystem::exists(host_key_file, unknown)) return from_file(host_key_file);
+  const auto host_key = std::filesystem::symlink_status(host_key_file, unknown);
+  if (host_key.type() != std::filesystem::file_type::not_found) return from_file(host_key_file);
   return fail(Errc::bad_argument, "find the key of a udtcat data connection",
               std::string("there is none: give the driver's option keyfile or key, set ") + kKeyFileVariable + " or " +
                   kKeyVariable + ", or write it to " + host_key_file);

@@ -24,7 +24,7 @@ enum class LogFormat { text, json };
 /// "2026-11-29T13:03:59.027Z".
 [[nodiscard]] std::string utc_time_text(std::chrono::system_clock::time_point time);
 
-/// The inverse; none: it is no such time, or one before 1970.
+/// The inverse; none: it is no such time, or one of a year before 1970 or after 2200.
 [[nodiscard]] std::optional<std::chrono::system_clock::time_point> parse_utc_time(std::string_view text);
 
 /// service   empty: it has no name

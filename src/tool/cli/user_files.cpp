@@ -98,6 +98,11 @@ std::optional<std::string> user_home() {
   return entry->pw_dir;
 }
 
+bool is_missing(const std::filesystem::path& file) {
+  std::error_code ignored;
+  return std::filesystem::symlink_status(file, ignored).type() == std::filesystem::file_type::not_found;
+}
+
 Status make_private_directory_of(const std::filesystem::path& file) {
   const auto directory = file.parent_path();
   std::error_code failed;

@@ -69,20 +69,15 @@ Result<FoundCredentials> users_pair(const Options& options) {
 /// Says that the user's key pair is not used; empty: the user has none.
 std::string unused_pair_hint(const Options& options) {
   const auto file = user_file("identity");
-  std::error_code unknown;
-  if (!file || !std::filesystem::exists(*file, unknown)) return "";
+  if (!file || is_missing(*file)) return "";
   const std::string unlisted = unlisted_peer(options);
   return fmt::format(
       "{}{}your key pair {} is used with {}", unlisted, unlisted.empty() ? "" : "; ", file->string(),
       options.listens ? "--peers FILE" : "--peer PUBLIC-KEY, or a line for the listener in your peers file");
 }
 
-/// `file` where it exists, or cannot be looked at, so that reading it gives the error.
 std::optional<std::string> if_there(const std::filesystem::path& file) {
-  std::error_code unknown;
-  if (std::filesystem::symlink_status(file, unknown).type() == std::filesystem::file_type::not_found)
-    return std::nullopt;
-  return file.string();
+  return is_missing(file) ? std::nullopt : std::optional(file.string());
 }
 
 /// An error never quotes the text: a typing error is nearly the key.

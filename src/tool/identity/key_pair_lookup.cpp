@@ -5,7 +5,6 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,12 +28,6 @@ std::optional<std::filesystem::path> listeners_file(const Options& options) {
 std::string meant_name(const Options& options) {
   const std::string& name = options.session.expected_peer;
   return name.empty() ? to_string(options.peer) : name;
-}
-
-/// Not one that cannot be looked at: reading it gives the error.
-bool is_missing(const std::filesystem::path& file) {
-  std::error_code ignored;
-  return std::filesystem::status(file, ignored).type() == std::filesystem::file_type::not_found;
 }
 
 /// The lines of the listener: of its HOST:PORT, else of its host, for all ports; empty: there is none. The default file

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/command/commands.hpp"
 
-#include <filesystem>
 #include <tuple>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "lib/core/try.hpp"
 #include "lib/core/user_text.hpp"
 #include "tool/cli/process_setup.hpp"
+#include "tool/cli/user_files.hpp"
 #include "tool/identity/ticket_lookup.hpp"
 #include "tool/program/check_summary.hpp"
 #include "tool/run/session_run.hpp"
@@ -85,10 +85,7 @@ class TreeJob final : public tool::OptionsInvocation<TreeOptions> {
         return run.fail_to_start(std::move(started.error()));
       return run.run();
     }
-    std::error_code ignored;  // exists() would throw
-    const auto there = std::filesystem::status(options_.directory, ignored);
-    const bool makes_directory =
-        options_.role == Role::receives && there.type() == std::filesystem::file_type::not_found;
+    const bool makes_directory = options_.role == Role::receives && tool::is_missing(options_.directory);
     auto options = ready(run);
     if (!options) return run.fail_to_start(std::move(options.error()));
     Connector connector(run, *options);

@@ -40,6 +40,8 @@ TEST(ParseUtcTime, IsTheInverse) {
   EXPECT_EQ(utc_time_text(kWhen), "2026-11-29T13:03:59.027Z");
   EXPECT_EQ(parse_utc_time(utc_time_text(kWhen)), kWhen);
   EXPECT_EQ(parse_utc_time("1970-01-01T00:00:00.000Z"), std::chrono::system_clock::time_point());
+  const std::string last = "2200-12-31T23:59:59.999Z";
+  EXPECT_EQ(utc_time_text(parse_utc_time(last).value()), last);
 }
 
 TEST(ParseUtcTime, RefusesEverythingElse) {
@@ -48,7 +50,7 @@ TEST(ParseUtcTime, RefusesEverythingElse) {
   for (const char* wrong :
        {"2026-11-29T13:03:59.027z", "2026-11-29T13:03:59,027Z", "2026-02-30T13:03:59.027Z", "2026-00-10T13:03:59.027Z",
         "2026-11-29T24:00:00.000Z", "2026-11-29T13:60:00.000Z", "2026-11-29T13:03:60.000Z", "1969-12-31T23:59:59.999Z",
-        "0000-01-01T00:00:00.000Z", "2026-11-29T13:03:59.027ZZ", "+026-11-29T13:03:59.027Z"})
+        "0000-01-01T00:00:00.000Z", "2026-11-29T13:03:59.027ZZ", "7029-11-29T13:03:59.027Z", "+026-11-29T13:03:59.027Z"})
     EXPECT_FALSE(parse_utc_time(wrong)) << wrong;
 }
 

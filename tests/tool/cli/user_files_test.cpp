@@ -60,6 +60,13 @@ TEST_F(UserFiles, HaveADirectoryForThisUserOnly) {
   EXPECT_TRUE(make_private_directory_of(file)) << "it is there already";
 }
 
+TEST_F(UserFiles, AreMissingOnlyWhereNothingHasTheName) {
+  EXPECT_TRUE(is_missing(home_ / "peers"));
+  std::filesystem::create_symlink("nothing", home_ / "peers");
+  EXPECT_FALSE(is_missing(home_ / "peers"));
+  EXPECT_FALSE(is_missing(home_ / std::string(300, 'n'))) << "it cannot be looked at";
+}
+
 TEST_F(UserFiles, AreNotOverwritten) {
   const auto file = home_ / "secret";
   ASSERT_TRUE(write_new_file(file, "one", 0600));

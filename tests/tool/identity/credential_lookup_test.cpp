@@ -226,6 +226,14 @@ TEST_F(FindPairCredentials, TakesASharedKeyForAListenerThatIsNotNamed) {
   EXPECT_NE(found->credentials->shared(), nullptr);
 }
 
+TEST_F(FindPairCredentials, TakesNoSharedKeyWhereThePeersFileIsALinkToNothing) {
+  user_.write("key", kKeyText);
+  std::filesystem::create_symlink("on/another/disk", user_.path_of("peers"));
+  const auto found = find();
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().message(), HasSubstr(user_.path_of("peers")));
+}
+
 TEST_F(FindPairCredentials, TakesASharedKeyWithItsNames) {
   know("example.net");
   options_.session.expected_peer = "beta";
