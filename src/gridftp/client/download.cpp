@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 
 #include "gridftp/client/outcome.hpp"
 #include "gridftp/client/remote_server.hpp"

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 
 #include "gridftp/dialogue/control_connection.hpp"
 #include "gridftp/dialogue/data_port.hpp"
@@ -278,7 +277,7 @@ Task<Status> RemoteServer::begin(std::string command, ControlConnection::Moved m
         end(outcome, reply ? reply->text() : std::string());
         done->set(std::move(outcome));
       },
-      boost::asio::detached);
+      rethrow);
   co_return Status{};
 }
 
@@ -316,7 +315,7 @@ void RemoteServer::close_if_fails(std::shared_ptr<Promise<Status>> other) {
       [control = control_, other]() -> Task<void> {
         if (const Status ended = co_await other->get(); !ended) control->close();
       },
-      boost::asio::detached);
+      rethrow);
 }
 
 bool RemoteServer::forget_transfer() {

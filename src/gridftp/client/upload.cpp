@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 
 #include "gridftp/client/outcome.hpp"
 #include "gridftp/client/remote_server.hpp"
@@ -198,7 +197,7 @@ MarkerHandler Upload::markers() {
     progress->kept_bytes = have->bytes();
     if (!journal) return;
     boost::asio::co_spawn(
-        io, [journal, now = *have]() -> Task<void> { co_await journal->save(now); }, boost::asio::detached);
+        io, [journal, now = *have]() -> Task<void> { co_await journal->save(now); }, rethrow);
   };
 }
 

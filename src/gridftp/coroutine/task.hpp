@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,7 +12,6 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -24,9 +24,14 @@
 
 namespace udtcat::gridftp {
 
-/// Runs on the io_context thread. Errors are values; nothing is thrown through it.
+/// Runs on the io_context thread. Errors are values; nothing is thrown through it but what ends the program.
 template <typename T>
 using Task = boost::asio::awaitable<T>;
+
+/// The handler of a task that runs by itself: std::bad_alloc comes out of io_context::run(), as it does of any handler.
+inline void rethrow(const std::exception_ptr& thrown) {
+  if (thrown) std::rethrow_exception(thrown);
+}
 
 /// For an asynchronous operation of Asio's: its error goes to `error` instead of being thrown.
 [[nodiscard]] inline auto into(boost::system::error_code& error) {
@@ -99,7 +104,7 @@ template <typename T>
             result.get(), [result, broken_off](Promise<T>* promise) { promise->fail(broken_off); });
         result->set(co_await std::move(task));
       },
-      boost::asio::detached);
+      rethrow);
   return result;
 }
 

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 
 #include "lib/bridge/asio_conversions.hpp"
 #include "lib/core/text.hpp"
@@ -81,7 +80,7 @@ ControlConnection::ControlConnection(boost::asio::io_context& io, std::shared_pt
       peer_(peer),
       peer_key_(state_->stream->peer_key()),
       peer_name_(state_->stream->peer_name()) {
-  boost::asio::co_spawn(io, State::read_on(state_), boost::asio::detached);
+  boost::asio::co_spawn(io, State::read_on(state_), rethrow);
 }
 
 ControlConnection::~ControlConnection() { close(); }
@@ -108,7 +107,7 @@ Task<Status> ControlConnection::write(std::string text, std::chrono::millisecond
   const auto state = state_;
   if (state->ended) co_return tl::unexpected(*state->ended);
   state->writing = true;
-  boost::asio::co_spawn(state->io, State::write(state, std::move(text)), boost::asio::detached);
+  boost::asio::co_spawn(state->io, State::write(state, std::move(text)), rethrow);
   const StallTimer stall(state->io, timeout, {}, [state] { state->changed.notify(); });
   while (state->writing && !state->ended && !stall.is_over()) co_await state->changed.wait();
   if (state->writing && !state->ended)

@@ -62,8 +62,13 @@ std::string read_own(const files::FileLocation& location, std::size_t most_bytes
   return file && location.names(*file) ? read_all(*file, most_bytes) : "";
 }
 
-/// An empty one: a power cut leaves it of a journal that was not on the disk yet.
-bool is_empty_at(const files::FileLocation& location) { return location.is_only_name() && location.size() == 0; }
+/// One without a line, empty or of zeros: a power cut leaves it of a journal that was not on the disk yet.
+bool is_blank_at(const files::FileLocation& location) {
+  if (!location.is_only_name()) return false;
+  const auto size = location.size();
+  const std::string text = size && *size <= kMaxBytes ? read_own(location, kMaxBytes) : "";
+  return size == text.size() && text.find_first_not_of('\0') == std::string::npos;
+}
 
 /// Removes and returns "part 1764155555.000000001" LF at the front of `text`; none: it is not there.
 std::optional<std::string> take_part(std::string_view& text) {
@@ -110,7 +115,7 @@ bool RestartJournal::is_at(const files::FileLocation& location) {
 
 bool RestartJournal::may_be_at(const files::FileLocation& location) {
   const auto may_be = [](const files::FileLocation& name) {
-    return !name.exists() || is_at(name) || is_empty_at(name);
+    return !name.exists() || is_at(name) || is_blank_at(name);
   };
   return may_be(location) && may_be(location.with_suffix(kNextSuffix));
 }
@@ -125,7 +130,7 @@ std::optional<std::string> RestartJournal::part_proved_at(const files::FileLocat
       rest.remove_prefix(std::min(rest.size(), std::min(rest.find('\n'), rest.size()) + 1));
     return take_part(rest).value_or("");
   }
-  return std::ranges::any_of(journals, is_empty_at) ? std::optional("") : std::nullopt;
+  return std::ranges::any_of(journals, is_blank_at) ? std::optional("") : std::nullopt;
 }
 
 /// Writes the temporary file of save().
@@ -171,7 +176,7 @@ void RestartJournal::remove() const {
 }
 
 void RestartJournal::remove_at(const files::FileLocation& location) const {
-  if (is_at(location) || is_empty_at(location)) remove_in(use_, location);
+  if (is_at(location) || is_blank_at(location)) remove_in(use_, location);
 }
 
 std::uint64_t RestartJournal::charged_bytes() const {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "gridftp/mode_e/block_header.hpp"
@@ -34,7 +33,7 @@ void finish(boost::asio::io_context& io, const std::shared_ptr<StreamIo>& connec
         if (co_await connection->write(bytes))
           std::ignore = co_await connection->finish();  // the transfer is over already
       },
-      boost::asio::detached);
+      rethrow);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 
 #include "gridftp/coroutine/stream_io.hpp"
@@ -139,7 +138,7 @@ void FileReceiver::take(DataConnection connection) {
         if (!status) state->finish(std::move(status));
         if (state->file.ended()) state->finish(state->status_at_end());
       },
-      boost::asio::detached);
+      rethrow);
 }
 
 Task<Status> FileReceiver::result() {

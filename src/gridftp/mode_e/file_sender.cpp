@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 
 #include "gridftp/coroutine/stream_io.hpp"
 #include "lib/core/try.hpp"
@@ -85,7 +84,7 @@ FileSender::FileSender(boost::asio::io_context& io, std::vector<DataConnection> 
           if (status && !state->result.is_set()) status = co_await state->send_end(connection);
           if (--state->running == 0 || !status) state->finish(std::move(status));
         },
-        boost::asio::detached);
+        rethrow);
 }
 
 FileSender::~FileSender() { state_->finish(udtcat::fail(Errc::interrupted, "send a file", "nobody waits for it")); }

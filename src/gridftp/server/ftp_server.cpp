@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 
 #include <udtcat/bridges.hpp>
@@ -118,7 +117,7 @@ void FtpServer::refuse(std::unique_ptr<ControlConnection> control) {
         constexpr std::chrono::milliseconds kTimeout{1'000};  // guess: one line, which the system takes at once
         if (co_await kept->write("421 Too many clients: try again later.\r\n", kTimeout)) co_await kept->finish();
       },
-      boost::asio::detached);
+      rethrow);
 }
 
 void FtpServer::serve(std::unique_ptr<ControlConnection> control, bool has_key) {

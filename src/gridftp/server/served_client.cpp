@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 
 #include <udtcat/units.hpp>
 
@@ -462,8 +461,8 @@ Task<Reply> ServedClient::Dialogue::answer(FtpCommand command) {
 ServedClient::ServedClient(boost::asio::io_context& io, std::unique_ptr<ControlConnection> control,
                            std::shared_ptr<Service> service, bool has_key, EndHandler on_gone)
     : dialogue_(std::make_shared<Dialogue>(io, std::move(control), std::move(service), has_key)) {
-  boost::asio::co_spawn(io, Dialogue::read_commands(dialogue_), boost::asio::detached);
-  boost::asio::co_spawn(io, Dialogue::answer_commands(dialogue_, std::move(on_gone)), boost::asio::detached);
+  boost::asio::co_spawn(io, Dialogue::read_commands(dialogue_), rethrow);
+  boost::asio::co_spawn(io, Dialogue::answer_commands(dialogue_, std::move(on_gone)), rethrow);
 }
 
 ServedClient::~ServedClient() {

@@ -142,7 +142,7 @@ Task<Status> ServedTransfers::send(SendRequest request) {
   if (parameters_.is_session())
     boost::asio::co_spawn(
         io_, [](auto held) -> Task<void> { std::ignore = co_await await_end(*held); }(connection),
-        boost::asio::detached);
+        rethrow);
   co_return Status{};
 }
 

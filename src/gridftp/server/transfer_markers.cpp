@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 namespace udtcat::gridftp {
@@ -66,7 +65,7 @@ Task<void> TransferMarkers::State::run(std::shared_ptr<State> state) {
 TransferMarkers::TransferMarkers(boost::asio::io_context& io, SendReply send, std::function<std::uint64_t()> moved,
                                  std::function<files::ByteRanges()> durable)
     : state_(std::make_shared<State>(io, std::move(send), std::move(moved), std::move(durable))) {
-  boost::asio::co_spawn(io, State::run(state_), boost::asio::detached);
+  boost::asio::co_spawn(io, State::run(state_), rethrow);
 }
 
 TransferMarkers::~TransferMarkers() {

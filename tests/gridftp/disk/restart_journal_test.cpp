@@ -90,6 +90,24 @@ TEST(RestartJournal, IsWrittenAgainAfterAKillInTheMiddleOfIt) {
   EXPECT_EQ(journal.load()->to_text(), "0-1");
 }
 
+TEST(RestartJournal, IsWrittenAgainWhereAPowerCutHasLeftZeros) {
+  const Folder folder;
+  const files::FileLocation location(folder / "journal");
+  const RestartJournal journal(location, "source");
+  for (const char* name : {"journal", "journal.new"}) {
+    folder.write(name, Bytes(100, std::byte{0}));
+    EXPECT_EQ(RestartJournal::part_proved_at(location), "") << name;
+    EXPECT_TRUE(journal.save(kHave)) << name;
+    EXPECT_EQ(journal.load()->ranges(), kHave.ranges()) << name;
+    journal.remove();
+  }
+  Bytes other(100, std::byte{0});
+  other.back() = std::byte{1};
+  folder.write("journal", other);
+  EXPECT_FALSE(RestartJournal::part_proved_at(location)) << "it is a user's";
+  EXPECT_FALSE(journal.save(kHave));
+}
+
 TEST(RestartJournal, KeepsItsProofWhileItBeginsAgain) {
   const Folder folder;
   const RestartJournal journal(files::FileLocation(folder / "journal"), "source", "12.000000001");
