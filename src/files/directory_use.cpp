@@ -19,6 +19,7 @@ namespace udtcat::files {
 namespace {
 
 constexpr std::chrono::milliseconds kLookWhetherOver{250};  // guess: a transfer that is cut ends as soon
+constexpr int kMaxLooks = 100;                              // guess: nobody is faster so often
 
 std::string day_text(std::time_t time) {
   std::tm date{};
@@ -203,15 +204,17 @@ class DirectoryUse::LockedFiles {
     use_.locked_.insert(files.begin(), files.end());
     files_ = std::move(files);
   }
-  /// Those that have the names.  errors: Errc::local_read_failed
+  /// Those that have the names.  errors: Errc::local_read_failed, also where they are others at each look
   [[nodiscard]] Result<Found> lock_at(std::initializer_list<const FileLocation*> names) {
-    for (;;) {
+    for (int looks = 0; looks < kMaxLooks; ++looks) {
       UDTCAT_TRY(const Found before, look_at(names));
       lock(ids_of(before));
       UDTCAT_TRY(Found now, look_at(names));  // somebody may have been faster
       if (ids_of(now) == files_) return now;
       unlock();
     }
+    return fail(Errc::local_read_failed, "lock " + (*names.begin())->shown(),
+                "it is another file each time: its file system gives a file no number that stays");
   }
 
  private:

@@ -12,17 +12,17 @@ namespace udtcat::test {
 class OrdinaryUser {
  public:
   OrdinaryUser() {
-    if (::geteuid() == 0) exec_program(kNobody);
+    if (::geteuid() == 0) become(kNobody);
   }
   ~OrdinaryUser() {
-    if (::getuid() == 0) exec_program(0);
+    if (::getuid() == 0) become(0);
   }
   OrdinaryUser(const OrdinaryUser&) = delete;
   OrdinaryUser& operator=(const OrdinaryUser&) = delete;
 
  private:
   static constexpr uid_t kNobody = 65534;
-  static void exec_program(uid_t user) {
+  static void become(uid_t user) {
     if (::seteuid(user) != 0) ADD_FAILURE() << "seteuid " << user;
   }
 };

@@ -141,8 +141,7 @@ Task<Status> ServedTransfers::send(SendRequest request) {
   // The end is awaited beside the reply: an older client ends its side only after that.
   if (parameters_.is_session())
     boost::asio::co_spawn(
-        io_, [](auto held) -> Task<void> { std::ignore = co_await await_end(*held); }(connection),
-        rethrow);
+        io_, [](auto held) -> Task<void> { std::ignore = co_await await_end(*held); }(connection), rethrow);
   co_return Status{};
 }
 

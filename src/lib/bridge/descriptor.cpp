@@ -77,6 +77,14 @@ std::optional<std::error_code> socket_consumer_status(int number) {
   return std::nullopt;
 }
 
+/// For a directory that may be written to and not read.
+std::error_code sync_file_system_of(int directory, const char* path) {
+  const Descriptor nameless(::openat(directory, path, O_TMPFILE | O_WRONLY | O_CLOEXEC, S_IRUSR));
+  if (nameless.is_open()) return ::syncfs(nameless.number()) == 0 ? std::error_code{} : last_error();
+  ::sync();  // its file system has no files without names
+  return {};
+}
+
 }  // namespace
 
 Descriptor::Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
@@ -132,7 +140,8 @@ void close_on_exec_above(int number) {
 
 std::error_code sync_names(int directory, const char* path) {
   const Descriptor opened(::openat(directory, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!opened.is_open()) return errno == EACCES ? std::error_code{} : last_error();
+  if (!opened.is_open() && errno == EACCES) return sync_file_system_of(directory, path);
+  if (!opened.is_open()) return last_error();
   if (::fsync(opened.number()) == 0) return {};
   // spec: fsync(2)
   return errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP ? std::error_code{} : last_error();

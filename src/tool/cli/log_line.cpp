@@ -133,7 +133,8 @@ std::optional<Clock::time_point> parse_utc_time(std::string_view text) {
   const int second = number(17, 2);
   constexpr std::chrono::year kFirst{1970};
   constexpr std::chrono::year kLast{2200};  // spec: system_clock counts nanoseconds to 2262
-  if (!date.ok() || date.year() < kFirst || date.year() > kLast || hour > 23 || minute > 59 || second > 59) return std::nullopt;
+  if (!date.ok() || date.year() < kFirst || date.year() > kLast || hour > 23 || minute > 59 || second > 59)
+    return std::nullopt;
   return std::chrono::sys_days(date) + std::chrono::hours(hour) + std::chrono::minutes(minute) +
          std::chrono::seconds(second) + std::chrono::milliseconds(number(20, 3));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/bridge/descriptor.hpp"
 
+#include <filesystem>
 #include <tuple>
 
 #include <fcntl.h>
@@ -9,6 +10,7 @@
 
 #include "lib/bridge/loop.hpp"
 #include "lib/bridge/tcp_pair.hpp"
+#include "support/ordinary_user.hpp"
 #include "support/temp_dir.hpp"
 
 namespace udtcat::bridge {
@@ -112,6 +114,18 @@ TEST(SyncNames, SaysWhatTheSystemSaysButForADirectoryThatCannotBeSynced) {
   EXPECT_EQ(sync_names(directory.number(), "."), std::error_code{});
   EXPECT_EQ(sync_names(directory.number(), "none"), std::make_error_code(std::errc::no_such_file_or_directory));
   EXPECT_EQ(sync_names(AT_FDCWD, "/proc/self"), std::error_code{}) << "procfs has no fsync";
+}
+
+TEST(SyncNames, TakesADirectoryThatMayOnlyBeWrittenTo) {
+  const test::TempDir folder;
+  const std::filesystem::path inbox = folder / "inbox";
+  std::filesystem::create_directory(inbox);
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0755), 0);
+  ASSERT_EQ(::chmod(inbox.c_str(), 0333), 0);
+  const test::OrdinaryUser nobody;
+  ASSERT_LT(::open(inbox.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0);
+  EXPECT_EQ(sync_names(AT_FDCWD, inbox.c_str()), std::error_code{});
+  EXPECT_EQ(sync_names(AT_FDCWD, (inbox / "none").c_str()), std::make_error_code(std::errc::no_such_file_or_directory));
 }
 
 TEST(ConsumerStatus, FollowsTheSystemOfATcpPeer) {
