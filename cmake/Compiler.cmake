@@ -68,4 +68,7 @@ if(UDTCAT_BUILD_FUZZERS)
   add_compile_definitions(__cpp_impl_coroutine=201902L BOOST_ASIO_HAS_CO_AWAIT=1 BOOST_ASIO_HAS_STD_COROUTINE=1)
   add_compile_options(-fno-sanitize=function)
   add_link_options(-fsanitize=fuzzer-no-link)
+  # libFuzzer reads each counter of the program after each input: of what a target does not call, none is linked.
+  add_compile_options(-ffunction-sections -fdata-sections -fsanitize-address-globals-dead-stripping)
+  add_link_options(-Wl,--gc-sections,-z,start-stop-gc)
 endif()
