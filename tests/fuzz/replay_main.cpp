@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Runs a fuzz target over its corpus without libFuzzer: each seed, each truncation of it, and each single-byte change.
 ///
-/// usage   udtcat_replay NAME CORPUS_DIRECTORY
+/// usage   udtcat_replay NAME CORPUS_DIRECTORY [--unchanged]     the seeds alone, for those that a fuzzer has found
 /// exit    0 all inputs were survived; 1 the corpus is missing, empty or too large, or there is no such target. A
 ///         defect aborts.
 #include <algorithm>
@@ -32,7 +32,7 @@ std::optional<Bytes> read_seed(const std::filesystem::path& path) {
   return seed;
 }
 
-std::size_t replay(const Target& target, const Bytes& seed) {
+std::size_t replay_changed(const Target& target, const Bytes& seed) {
   const auto run = [&target](const Bytes& input) { target.run(input.data(), input.size()); };
   for (std::size_t length = 0; length <= seed.size(); ++length)
     // A block of its own for each length, so that the address sanitizer sees a read past the end.
@@ -46,7 +46,12 @@ std::size_t replay(const Target& target, const Bytes& seed) {
   return 2 * seed.size() + 1;
 }
 
-int replay_corpus(const Target& target, const char* corpus) {
+std::size_t replay_unchanged(const Target& target, const Bytes& seed) {
+  target.run(seed.data(), seed.size());
+  return 1;
+}
+
+int replay_corpus(const Target& target, const char* corpus, std::size_t (*replay)(const Target&, const Bytes&)) {
   std::error_code error;
   std::filesystem::directory_iterator seeds(corpus, error);
   if (error) return std::fprintf(stderr, "%s: %s\n", corpus, error.message().c_str()), 1;
@@ -68,9 +73,11 @@ int replay_corpus(const Target& target, const char* corpus) {
 
 int main(int argc, char** argv) {
   using namespace udtcat::test::fuzz;
-  if (argc != 3) return std::fprintf(stderr, "usage: %s NAME CORPUS_DIRECTORY\n", argv[0]), 1;
+  const bool is_unchanged = argc == 4 && argv[3] == std::string_view("--unchanged");
+  if (argc != 3 && !is_unchanged)
+    return std::fprintf(stderr, "usage: %s NAME CORPUS_DIRECTORY [--unchanged]\n", argv[0]), 1;
   const auto all = targets();
   const auto target = std::ranges::find(all, std::string_view(argv[1]), &Target::name);
   if (target == all.end()) return std::fprintf(stderr, "%s: no such target\n", argv[1]), 1;
-  return replay_corpus(*target, argv[2]);
+  return replay_corpus(*target, argv[2], is_unchanged ? replay_unchanged : replay_changed);
 }
