@@ -38,8 +38,9 @@ struct StreamOutcome {
 
 /// Made by dial() and listen(). Destroying it ends it at once and without a word: its Streams fail with
 /// Errc::connection_broken, its LocalStreams are destroyed, no handler of its own is called any more, and the peer sees
-/// it broken or lost. To part in order, close() it, and destroy it in the handler of on_closed() or later: one that
-/// dial() made blocks its thread until its last frames are acknowledged, 2 s at most, unless it was given that time.
+/// it broken or lost. To part in order, close() it, and destroy it in the handler of on_closed() or later: the
+/// destructor of one that dial() made waits until the peer has acknowledged the last frames, 2 s at most, so destroy it
+/// 2 s after on_closed() where that must not stop the io_context.
 ///
 /// Threads: confined to its io_context thread. Handlers are called there and never from inside the call that
 /// took them.

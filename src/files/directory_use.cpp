@@ -213,8 +213,7 @@ class DirectoryUse::LockedFiles {
       if (ids_of(now) == files_) return now;
       unlock();
     }
-    return fail(Errc::local_read_failed, "lock " + (*names.begin())->shown(),
-                "it is another file each time: its file system gives a file no number that stays");
+    return fail(Errc::local_read_failed, "lock " + (*names.begin())->shown(), "its inode number changes at each look");
   }
 
  private:

@@ -31,11 +31,11 @@ std::string wish(const std::string& service) { return service.empty() ? "session
 
 }  // namespace
 
-Forward::Forward(boost::asio::io_context& io, std::chrono::milliseconds timeout, bool dials,
+Forward::Forward(boost::asio::io_context& io, std::chrono::milliseconds timeout, SessionSource source,
                  ForwardSessionFactory make_session, Handlers handlers)
     : io_(io),
       timeout_(timeout),
-      dials_(dials),
+      source_(source),
       make_session_(std::move(make_session)),
       handlers_(std::move(handlers)),
       error_log_(io,
@@ -150,7 +150,7 @@ void Forward::remove(std::list<Session>::iterator session, const Status& how) {
   totals_.leave(*gone.connection);
   if (handlers_.on_gone) handlers_.on_gone(*gone.connection, how);
   gone.work.reset();  // before the connection, to which it refers
-  if (dials_) {
+  if (source_ == SessionSource::dialled) {
     closed_.push_back({std::move(gone.connection), Clock::now() + kReleasedAfter});
     if (closed_.size() == 1) await_release();
   } else {

@@ -52,6 +52,8 @@ using ForwardSessionFactory =
 /// Clients that wait for a session with one service; beyond them they wait in the system's backlog.
 inline constexpr std::size_t kMaxWaitingClients = 1024;  // guess: of descriptors that wait for nothing yet
 
+enum class SessionSource { accepted, dialled };  ///< dialled: the destructor of each waits, see ClosedConnection
+
 /// Its listeners stay open whatever becomes of its sessions. A client goes to the newest session that answers, has room
 /// and, where peers say what they serve, serves what it wants. Else it waits: for `timeout` where there is no such
 /// session, then it is reset; without limit while all are full.
@@ -65,8 +67,7 @@ class Forward {
     std::function<void(Connection& connection, const Status& how)> on_gone{};
   };
 
-  /// dials   its sessions are dialled: each has an engine of its own
-  Forward(boost::asio::io_context& io, std::chrono::milliseconds timeout, bool dials,
+  Forward(boost::asio::io_context& io, std::chrono::milliseconds timeout, SessionSource source,
           ForwardSessionFactory make_session, Handlers handlers);
 
   /// Listens for clients of `service`; once for each.  errors: Errc::cannot_bind
@@ -138,12 +139,12 @@ class Forward {
 
   boost::asio::io_context& io_;
   const std::chrono::milliseconds timeout_;
-  const bool dials_;
+  const SessionSource source_;
   const ForwardSessionFactory make_session_;
   const Handlers handlers_;
   bridge::RateLimitedLog error_log_;
   std::list<Session> sessions_;
-  std::deque<ClosedConnection> closed_;  // the oldest first; as many as dials let end within kReleasedAfter
+  std::deque<ClosedConnection> closed_;  // the oldest first; bounded by the pace of redials
   std::deque<Client> waiting_;           // of each service at most kMaxWaitingClients, and a few that were on their way
   tool::PeerTotals totals_;
   std::uint64_t next_number_ = 1;

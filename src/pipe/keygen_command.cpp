@@ -2,7 +2,9 @@
 #include "pipe/commands.hpp"
 
 #include <array>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include <pwd.h>
@@ -12,6 +14,7 @@
 
 #include "lib/core/secret_text.hpp"
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 #include "pipe/pipe_options.hpp"
 #include "tool/cli/signal_watch.hpp"
 #include "tool/cli/user_files.hpp"
@@ -65,9 +68,12 @@ Result<std::unique_ptr<tool::Invocation>> parse_keygen_pair(const tool::Words& a
 
 Result<std::string> make_pair_of_files(const std::filesystem::path& file, const std::string& comment) {
   const std::filesystem::path public_file = file.string() + ".pub";
-  if (!tool::is_missing(public_file))
+  std::error_code why;
+  if (std::filesystem::exists(std::filesystem::symlink_status(public_file, why)))
     return fail(Errc::bad_argument, "write " + public_file.string(),
                 "it is there already, and is not overwritten: give another name, or move it away");
+  if (why && !tool::is_missing(public_file))
+    return core::fail_by_errno(Errc::local_write_failed, "write " + public_file.string(), why.value());
   auto pair = KeyPair::from_file(file.string());  // without its public half where a power cut came in between
   if (!pair) {
     UDTCAT_TRY(pair, KeyPair::generate());

@@ -9,14 +9,14 @@
 
 #include "bench/bench_service.hpp"
 #include "lib/core/try.hpp"
+#include "lib/net/bind_errors.hpp"
 #include "tool/cli/applications.hpp"
 
 namespace udtcat::pipe {
 
 namespace {
 
-constexpr std::uint16_t kFirstUnprivilegedPort = 1024;  // spec: Linux net.ipv4.ip_unprivileged_port_start, and custom
-constexpr std::uint16_t kAlternativePorts = 8000;       // guess: 80 → 8080, 443 → 8443
+constexpr std::uint16_t kAlternativePorts = 8000;  // guess: 80 → 8080, 443 → 8443
 
 constexpr const char* kForms = "allowed: HOST PORT, HOST:PORT, -l [ADDR:]PORT, or a command; see udtcat help";
 
@@ -131,7 +131,7 @@ Status check_plain(const tool::CommandLine& line, PipeOptions& options) {
 
 /// The service's own port, or 8000 more where that needs a privilege.
 int port_for(const forward::SocketSpec& address) {
-  return address.tcp.port + (address.tcp.port < kFirstUnprivilegedPort ? kAlternativePorts : 0);
+  return address.tcp.port + (address.tcp.port < net::kFirstUnprivilegedPort ? kAlternativePorts : 0);
 }
 
 /// The options of the other end that fit ours.

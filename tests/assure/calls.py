@@ -96,7 +96,7 @@ clock_gettime clock_getres clock_settime: EINVAL EFAULT EPERM
 # The manual lists none, or the C library does not ask what they say, or ends the program at what it does not expect (futex); brk
 # says in another way that it cannot, and `memory` stands for it.
 UNFAILING = set('exit exit_group rt_sigreturn restart_syscall set_robust_list set_tid_address rseq arch_prctl getpid gettid getppid getuid'
-                ' geteuid getgid getegid sched_yield umask munmap brk close alarm membarrier getpgrp time getgroups futex gettid rt_sigtimedwait setitimer'.split())
+                ' geteuid getgid getegid sched_yield umask munmap brk close alarm membarrier getpgrp time getgroups futex rt_sigtimedwait setitimer'.split())
 
 # Only a wrong program sees these: the kernel does not give them to one that asks rightly. It may end by an invariant, then.
 OF_WRONG_PROGRAMS = {'EFAULT', 'EBADF', 'EINVAL', 'ENOTSOCK'}
@@ -126,7 +126,7 @@ OF_DESCRIPTORS = set('read pread64 readv write pwrite64 writev lseek fstat ftrun
 OF_SOCKETS = set('sendto sendmsg recvfrom recvmsg'.split())
 
 # What seam.c counts and has fail, in its order.
-SEAM = ('read pread64 readv recv recvfrom recvmsg recvmmsg write pwrite64 writev send sendto sendmsg sendmmsg copy_file_range sendfile'
+SEAM = ('read pread64 readv recvfrom recvmsg recvmmsg write pwrite64 writev sendto sendmsg sendmmsg copy_file_range sendfile'
         ' getrandom close fclose closedir memory').split()
 CLOSING = ('close', 'fclose', 'closedir')
 ERRORS_OF_CLOSING = ('EIO', 'EINTR', 'ENOSPC', 'EDQUOT')
@@ -148,6 +148,8 @@ def of(call):
         return ERRORS_OF_CLOSING
     if call == 'memory':
         return ('ENOMEM',)
+    if call not in ERRORS and call not in UNFAILING:
+        raise KeyError(f'calls.py lacks the errors of {call}')
     errors = tuple(error for error in ERRORS.get(call, ()) if (call, error) not in TRUE_WORDS | ASSERTED)
     return errors + (('SHORT',) if call in SEAM else ())
 
@@ -160,14 +162,14 @@ ADD, DUPLICATE = {1}, {fcntl.F_DUPFD, fcntl.F_DUPFD_CLOEXEC}  # EPOLL_CTL_ADD
 OF_OPERATIONS = {('epoll_ctl', 'ENOMEM'): ADD, ('epoll_ctl', 'ENOSPC'): ADD, ('epoll_ctl', 'EPERM'): ADD,
                  ('fcntl', 'EMFILE'): DUPLICATE}
 
-# What a kernel says of a pipe's ends, and of pipes and sockets only.
-OF_PIPES = {'EPIPE', 'EAGAIN', 'EMFILE'}
+# OF_PIPES: all that a pipe can give. NOT_OF_FILES: what a file never gives.
+OF_PIPES = {'EPIPE', 'EAGAIN', 'EMFILE', 'EINTR'}
 NOT_OF_FILES = {'EPIPE', 'EAGAIN', 'ECONNRESET'}
 OF_STREAMS = set('read readv write writev fcntl'.split())
 
 
 def can_fail_there(call, error, kind, operation):
-    """What a process tells itself always comes, and the C library ends the program at an error of a netlink socket.
+    """Whether a kernel gives this error there. Never on eventfds and own pipes, nor on netlink, where the C library aborts.
 
     operation: the call's second argument, by which some errors cannot come.
     """
@@ -178,6 +180,11 @@ def can_fail_there(call, error, kind, operation):
     if call in OF_DESCRIPTORS and kind in ('anon_inode:[eventfd]', 'own pipe'):
         return False
     return kind != 'netlink' and (kind != 'socket' or (call, error) != ('ioctl', 'ENOTTY'))
+
+
+def is_gone(call, error):
+    """A name that is said to have gone meanwhile is no longer owed."""
+    return error == 'ENOENT' and call in ('stat', 'lstat', 'newfstatat', 'statx')
 
 
 def can_last(call, error):

@@ -51,10 +51,10 @@ class Injection:
         if self.by_seam or counts_all:
             self.map_counts(os.path.join(folder, 'counts'))
         self.closing, self.wakes = os.pipe()
-        self.door = None
+        self.server_socket = None
         if not self.by_seam:
-            self.open_door(folder)
-        self.listener, self.handed = None, threading.Event()
+            self.open_server_socket(folder)
+        self.listener = None
         self.program, self.process, self.own_threads = os.path.realpath(program), None, set()
         self.thread = threading.Thread(target=self.answer, daemon=True)
         self.thread.start()
@@ -70,11 +70,11 @@ class Injection:
                        int(self.by_seam and self.fault.lasts), error, 0)
         self.environment['EVERY_CALL_COUNTS'] = path
 
-    def open_door(self, folder):
+    def open_server_socket(self, folder):
         name = f'every-call-{os.getpid()}-{os.path.basename(folder)}'
-        self.door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
-        self.door.bind('\0' + name)
-        self.door.listen(8)
+        self.server_socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+        self.server_socket.bind('\0' + name)
+        self.server_socket.listen(8)
         self.environment['EVERY_CALL_SOCKET'] = name
         self.environment['EVERY_CALL_NUMBERS'] = 'all' if self.counts_all else str(self.numbers[self.fault.call])
 
@@ -90,7 +90,7 @@ class Injection:
     def all_seen(self):
         seen = collections.Counter(self.seen)
         for name, count in zip(calls.SEAM, COUNTS.unpack_from(self.counts, HEAD.size)):
-            if name in ('close', 'fclose', 'closedir', 'memory'):
+            if calls.is_of_seam(name, None):
                 seen[name] = count
             elif count:
                 seen[name + ' SHORT'] = count
@@ -99,7 +99,7 @@ class Injection:
     def close(self):
         os.close(self.wakes)
         self.thread.join(10)
-        for each in (self.door, self.listener):
+        for each in (self.server_socket, self.listener):
             if each is not None:
                 os.close(each) if isinstance(each, int) else each.close()
         os.close(self.closing)
@@ -109,13 +109,13 @@ class Injection:
     def answer(self):
         poll = select.poll()
         poll.register(self.closing, select.POLLIN)
-        if self.door:
-            poll.register(self.door, select.POLLIN)
+        if self.server_socket:
+            poll.register(self.server_socket, select.POLLIN)
         while True:
             for place, events in poll.poll():
                 if place == self.closing:
                     return
-                if self.door and place == self.door.fileno():
+                if self.server_socket and place == self.server_socket.fileno():
                     self.take_listener(poll)
                 elif not events & select.POLLIN:
                     poll.unregister(place)  # nobody is left whose calls it tells
@@ -123,7 +123,7 @@ class Injection:
                     self.take_call()
 
     def take_listener(self, poll):
-        connection, _ = self.door.accept()
+        connection, _ = self.server_socket.accept()
         with connection:
             connection.settimeout(5)
             process, _, _ = struct.unpack('3i', connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
@@ -134,7 +134,6 @@ class Injection:
         with contextlib.suppress(OSError):  # before Linux 6.6
             fcntl.ioctl(self.listener, SET_FLAGS, SYNCHRONOUS)
         poll.register(self.listener, select.POLLIN)
-        self.handed.set()
 
     def take_call(self):
         room = bytearray(NOTIFICATION.size)
@@ -156,7 +155,7 @@ class Injection:
             fcntl.ioctl(self.listener, SEND, RESPONSE.pack(each, *value))
 
     def concerns(self, task):
-        """A thread of the program's, or a child before it is another program; not the far end, that over_here has started."""
+        """A thread of the program's, or a child before it is another program; not the far end, that fake_ssh has started."""
         if task in self.own_threads:
             return True
         try:

@@ -41,7 +41,7 @@ static struct counts none;
 static struct counts *counts = &none;
 static int has_filter = 0;
 
-enum call { READ, PREAD, READV, RECV, RECVFROM, RECVMSG, RECVMMSG, WRITE, PWRITE, WRITEV, SEND, SENDTO, SENDMSG, SENDMMSG,
+enum call { READ, PREAD, READV, RECVFROM, RECVMSG, RECVMMSG, WRITE, PWRITE, WRITEV, SENDTO, SENDMSG, SENDMMSG,
             COPY_FILE_RANGE, SENDFILE, GETRANDOM, CLOSE, FCLOSE, CLOSEDIR, MEMORY };
 
 static int fails(enum call call) {
@@ -167,11 +167,11 @@ static size_t shorter(enum call call, int file, size_t length) {
 SHORT_CALL(READ, read, (int file, void *bytes, size_t length), (file, bytes, length))
 SHORT_CALL(PREAD, pread, (int file, void *bytes, size_t length, off_t at), (file, bytes, length, at))
 SHORT_CALL(PREAD, pread64, (int file, void *bytes, size_t length, off64_t at), (file, bytes, length, at))
-SHORT_CALL(RECV, recv, (int file, void *bytes, size_t length, int flags), (file, bytes, length, flags))
+SHORT_CALL(RECVFROM, recv, (int file, void *bytes, size_t length, int flags), (file, bytes, length, flags))
 SHORT_CALL(WRITE, write, (int file, const void *bytes, size_t length), (file, bytes, length))
 SHORT_CALL(PWRITE, pwrite, (int file, const void *bytes, size_t length, off_t at), (file, bytes, length, at))
 SHORT_CALL(PWRITE, pwrite64, (int file, const void *bytes, size_t length, off64_t at), (file, bytes, length, at))
-SHORT_CALL(SEND, send, (int file, const void *bytes, size_t length, int flags), (file, bytes, length, flags))
+SHORT_CALL(SENDTO, send, (int file, const void *bytes, size_t length, int flags), (file, bytes, length, flags))
 SHORT_CALL(RECVFROM, recvfrom, (int file, void *bytes, size_t length, int flags, struct sockaddr *of, socklen_t *size),
            (file, bytes, length, flags, of, size))
 SHORT_CALL(SENDTO, sendto, (int file, const void *bytes, size_t length, int flags, const struct sockaddr *to, socklen_t size),

@@ -42,9 +42,9 @@ struct Taking final : ForwardSession {
 };
 
 struct ForwardTest : ::testing::Test {
-  Forward& make(std::chrono::milliseconds timeout = 10s) {
+  Forward& make(std::chrono::milliseconds timeout = 10s, SessionSource source = SessionSource::dialled) {
     forward.emplace(
-        io, timeout, true,
+        io, timeout, source,
         [this](Connection& connection, const ErrorHandler&) {
           auto session = std::make_unique<Taking>(dynamic_cast<FakeConnection&>(connection));
           sessions.push_back(session.get());
@@ -366,6 +366,15 @@ TEST_F(ForwardTest, ReleasesAConnectionSomeSecondsAfterItsSessionHasEnded) {
   EXPECT_FALSE(alive.expired());
   EXPECT_TRUE(run_until(
       io, [&] { return alive.expired(); }, 10s));
+}
+
+TEST_F(ForwardTest, ReleasesAnAcceptedConnectionAtOnce) {
+  make(10s, SessionSource::accepted);
+  FakeConnection& only = add(0);
+  const std::weak_ptr<int> alive = only.life;
+  only.closed({});
+  EXPECT_TRUE(run_until(io, [&] { return gone.size() == 1; }));
+  EXPECT_TRUE(alive.expired());
 }
 
 TEST_F(ForwardTest, GivesUpASilentSessionWhoseAddressRefusesNewOnes) {

@@ -2,7 +2,6 @@
 #include "gridftp/command/commands.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -133,9 +132,7 @@ ExitStatus transfer_command(const ClientOptions& options, FoundCredentials found
     core::log().info("{} bytes moved, {} were there already", progress->bytes, progress->resumed_bytes);
     run.finish(std::nullopt);
   };
-  boost::asio::co_spawn(run.io(), std::move(transferred), [](const std::exception_ptr& thrown) {
-    if (thrown) std::rethrow_exception(thrown);  // out of run(): dropped, it would leave the run without an end
-  });
+  boost::asio::co_spawn(run.io(), std::move(transferred), rethrow);
   return run.run();
 }
 

@@ -31,8 +31,7 @@ PartialFile names_of(const files::FileLocation& file, int number) {
 
 bool is_ours(const PartialFile& names) {
   if (!names.part.is_only_name()) return false;
-  const auto proved = RestartJournal::part_proved_at(names.journal);
-  if (proved && (proved->empty() || *proved == names.part.birth())) return true;
+  if (RestartJournal::proves(names.journal, names.part.birth())) return true;
   // A process that was killed before it wrote its journal leaves this; a user's has nothing to lose.
   return names.part.size() == 0 && RestartJournal::may_be_at(names.journal);
 }

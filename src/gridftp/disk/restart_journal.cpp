@@ -120,7 +120,7 @@ bool RestartJournal::may_be_at(const files::FileLocation& location) {
   return may_be(location) && may_be(location.with_suffix(kNextSuffix));
 }
 
-std::optional<std::string> RestartJournal::part_proved_at(const files::FileLocation& location) {
+bool RestartJournal::proves(const files::FileLocation& location, const std::string& birth) {
   const std::array journals{location, location.with_suffix(kNextSuffix)};
   for (const files::FileLocation& journal : journals) {
     const std::string text = read_own(journal, kMaxHeadBytes);
@@ -128,9 +128,11 @@ std::optional<std::string> RestartJournal::part_proved_at(const files::FileLocat
     std::string_view rest = text;
     for (int lines = 0; lines < kLinesBeforePart; ++lines)
       rest.remove_prefix(std::min(rest.size(), std::min(rest.find('\n'), rest.size()) + 1));
-    return take_part(rest).value_or("");
+    return take_part(rest).value_or(birth) == birth;
   }
-  return std::ranges::any_of(journals, is_blank_at) ? std::optional("") : std::nullopt;
+  return std::ranges::any_of(journals, [&](const auto& journal) {
+    return is_blank_at(journal) && (birth.empty() || birth <= journal.birth());  // one made later is a user's
+  });
 }
 
 /// Writes the temporary file of save().

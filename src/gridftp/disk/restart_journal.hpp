@@ -45,13 +45,13 @@ class RestartJournal {
   [[nodiscard]] std::uint64_t charged_bytes() const;
   /// Whether a journal is there, of whatever; not behind a link, and under no other name.
   [[nodiscard]] static bool is_at(const files::FileLocation& location);
-  /// Whether there is no file of the user, neither there nor at the temporary name of save(). An empty one is what a
-  /// power cut leaves of a journal.
+  /// Whether there is no file of the user, neither there nor at the temporary name of save(). One that is empty, or
+  /// has only zeros, is what a power cut leaves of a journal.
   [[nodiscard]] static bool may_be_at(const files::FileLocation& location);
-  /// The birth time of the FILE.part that a journal belongs to, whatever its source; empty: the journal has none, or is
-  /// empty.
-  /// none: no journal is there
-  [[nodiscard]] static std::optional<std::string> part_proved_at(const files::FileLocation& location);
+  /// Whether the journal there, whatever its source, is that of the FILE.part that was made then; of one that a power
+  /// cut has left without its text, whether FILE.part is at least as old.
+  /// birth   empty: the file system does not tell
+  [[nodiscard]] static bool proves(const files::FileLocation& location, const std::string& birth);
 
   /// The file's text. Total: what is not a journal of `identity` and `boot` is none.
   [[nodiscard]] static std::string to_text(std::string_view boot, std::string_view identity,

@@ -37,8 +37,8 @@ Result<Endpoint> ControlPorts::stand_in(const Endpoint& announced, bool first) {
   if (listening_.size() == kMaxDataPorts) return no_room();
   auto bound = bridge::bind_tcp(io_, local_.with_port(0), bridge::GracefulClose::receipted);
   if (!bound)
-    return fail(Errc::cannot_bind, "listen for data on tcp " + local_.host_to_string(),
-                bridge::cause_of(bound.error()));
+    return core::fail_by_errno(Errc::cannot_bind, "listen for data on tcp " + local_.host_to_string(),
+                               bound.error().value());
   listening_.push_back(std::make_unique<bridge::TcpAcceptor>(
       std::move(*bound), [this, announced](tcp::socket socket) { on_connection_(announced, std::move(socket)); },
       on_shortage_));

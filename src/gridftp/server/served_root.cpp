@@ -44,7 +44,7 @@ bridge::Descriptor open_beneath(int root, const std::string& path, int flags) {
 
 /// Whether an errno is about this host at this moment, and not about a name.
 bool may_pass(int error) {
-  return error == EMFILE || error == ENFILE || error == ENOMEM || error == EAGAIN || error == EINTR || error == EIO;
+  return error == EMFILE || error == ENFILE || error == ENOMEM || error == EAGAIN || error == EINTR;
 }
 
 char letter_of(mode_t mode) {

@@ -38,7 +38,7 @@ struct FileFacts {
 class DirectoryWalk {
  public:
   /// At most so many further entries, sorted by name among themselves; empty: that was all.
-  /// errors: Errc::local_read_failed, also for a shortage that passes (EMFILE, EIO) while a name is looked at
+  /// errors: Errc::local_read_failed, also for a shortage that passes (EMFILE, ENOMEM) while a name is looked at
   [[nodiscard]] Result<std::vector<FileFacts>> next(std::size_t most_entries);
   /// From now on only names that match, each behind `above`, the directory as the client writes it.
   void select(std::string pattern, std::string above) {

@@ -127,7 +127,8 @@ tl::unexpected<Error> not_run(const std::string& program, int error) {
   return fail(Errc::local_connect_failed, "run " + program, core::errno_text(error));
 }
 
-/// Whether a member of the group is alive: kill() finds dead ones, too, that are not reaped.  spec: proc(5), "stat"
+/// Whether a member of the group is alive, or /proc cannot tell; kill(2) finds dead ones, too, that are not reaped.
+/// spec: proc(5), "stat"
 bool has_living_member(pid_t group) {
   std::error_code error;
   bool lacks_descriptors = false;
@@ -145,7 +146,7 @@ bool has_living_member(pid_t group) {
     pid_t its_group = 0;
     if (behind_name >> state >> parent >> its_group && its_group == group && state != 'Z' && state != 'X') return true;
   }
-  return error || lacks_descriptors;  // then kill() alone knows, and has found one
+  return error || lacks_descriptors;  // /proc could not be read: kill(2) has found a member, alive or not
 }
 
 }  // namespace

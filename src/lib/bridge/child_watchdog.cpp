@@ -120,7 +120,7 @@ void ChildWatchdog::end_input() {
 
 bool ChildWatchdog::incomplete_input_has_reader() const {
   pollfd input{input_.number(), 0, 0};
-  return input_.is_open() && ::poll(&input, 1, 0) != 1;  // POLLERR: its reading end is closed
+  return input_.is_open() && ::poll(&input, 1, 0) != 1;  // POLLERR: no reader; a poll that fails proves nothing
 }
 
 }  // namespace udtcat::bridge

@@ -34,18 +34,20 @@ Result<std::vector<TcpAcceptor::Bound>> bind_all(boost::asio::io_context& io, co
   std::optional<Error> missing;
   for (const Endpoint& local : locals) {
     const Endpoint wanted = local.port() == 0 ? local.with_port(drawn_port) : local;
-    auto one = bind_tcp(io, wanted, close);
-    if (!one) {
-      const Error why{Errc::cannot_bind, "bind tcp " + wanted.to_string(), cause_of(one.error()), one.error().value()};
-      const bool others_serve = is_second_loopback(local, bound.size()) && one.error() == std::errc::address_in_use;
-      if (!is_missing(one.error()) && !others_serve) return tl::unexpected(why);
+    auto listening = bind_tcp(io, wanted, close);
+    if (!listening) {
+      const Error why{Errc::cannot_bind, "bind tcp " + wanted.to_string(), cause_of(listening.error()),
+                      listening.error().value()};
+      const bool others_serve =
+          is_second_loopback(local, bound.size()) && listening.error() == std::errc::address_in_use;
+      if (!is_missing(listening.error()) && !others_serve) return tl::unexpected(why);
       core::log().log(others_serve ? spdlog::level::warn : spdlog::level::info, "{}; it is not listened at",
                       why.message());
       missing = why;
       continue;
     }
-    if (wanted.port() == 0) drawn_port = one->local.port();
-    bound.push_back(std::move(*one));
+    if (wanted.port() == 0) drawn_port = listening->local.port();
+    bound.push_back(std::move(*listening));
   }
   if (bound.empty() && missing) return tl::unexpected(*missing);
   return bound;

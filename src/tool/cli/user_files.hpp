@@ -25,8 +25,8 @@ namespace udtcat::tool {
 /// Threads: confined to the main thread.
 [[nodiscard]] std::optional<std::string> user_home();
 
-/// Whether nothing has this name. A link to nothing has it, and so does a file that cannot be looked at: opening them says
-/// why.
+/// Whether nothing has this name. A link to nothing has it, as has a file that cannot be looked at: the error comes
+/// when it is opened.
 [[nodiscard]] bool is_missing(const std::filesystem::path& file);
 
 /// The directory that `file` is to be in, for this user only; one that is there stays as it is.

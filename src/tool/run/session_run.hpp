@@ -122,7 +122,8 @@ class SessionRun {
   [[nodiscard]] std::string describe(const Error& error) const;
 
   boost::asio::io_context io_;
-  Status ready_ = net::prepare_event_loop(io_, net::LoopSignals::taken);  // before any timer; SIGCHLD is ChildProcess's
+  Status ready_ = net::prepare_event_loop(
+      io_, net::LoopSignals::taken);  // before any timer is made; taken: ChildProcess waits for SIGCHLD
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   Console& console_;
   const TransportOptions transport_;

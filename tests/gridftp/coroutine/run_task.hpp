@@ -33,7 +33,7 @@ Outcome<T> begin(boost::asio::io_context& io, Task<T> task) {
   auto outcome = std::make_shared<std::optional<T>>();
   boost::asio::co_spawn(
       io, [task = std::move(task), outcome]() mutable -> Task<void> { outcome->emplace(co_await std::move(task)); },
-      boost::asio::detached);
+      rethrow);
   return outcome;
 }
 

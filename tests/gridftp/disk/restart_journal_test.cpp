@@ -49,13 +49,14 @@ TEST(RestartJournal, BelongsToOneFileAndIsReadWhereItBelongsToNone) {
     EXPECT_FALSE(RestartJournal::parse(text.substr(0, bytes), "boot", "source")) << bytes;
   const Folder folder;
   const files::FileLocation location(folder / "journal");
-  EXPECT_FALSE(RestartJournal::part_proved_at(location));
+  EXPECT_FALSE(RestartJournal::proves(location, "5.000000001"));
   ASSERT_TRUE(RestartJournal(location, "source", "5.000000001").begin());
-  EXPECT_EQ(RestartJournal::part_proved_at(location), "5.000000001") << "before there are ranges";
+  EXPECT_TRUE(RestartJournal::proves(location, "5.000000001")) << "before there are ranges";
   ASSERT_TRUE(RestartJournal(location, "source", "5.000000001").save(kHave));
-  EXPECT_EQ(RestartJournal::part_proved_at(location), "5.000000001");
+  EXPECT_TRUE(RestartJournal::proves(location, "5.000000001"));
+  EXPECT_FALSE(RestartJournal::proves(location, "5.000000002"));
   ASSERT_TRUE(RestartJournal(location, "source").save(kHave));
-  EXPECT_EQ(RestartJournal::part_proved_at(location), "");
+  EXPECT_TRUE(RestartJournal::proves(location, "5.000000002")) << "its file system does not tell";
 }
 
 TEST(RestartJournal, LeavesAUsersFilesAlone) {
@@ -96,7 +97,8 @@ TEST(RestartJournal, IsWrittenAgainWhereAPowerCutHasLeftZeros) {
   const RestartJournal journal(location, "source");
   for (const char* name : {"journal", "journal.new"}) {
     folder.write(name, Bytes(100, std::byte{0}));
-    EXPECT_EQ(RestartJournal::part_proved_at(location), "") << name;
+    EXPECT_TRUE(RestartJournal::proves(location, files::FileLocation(folder / name).birth())) << name;
+    EXPECT_FALSE(RestartJournal::proves(location, "9999999999.000000000")) << "a file that was made later is a user's";
     EXPECT_TRUE(journal.save(kHave)) << name;
     EXPECT_EQ(journal.load()->ranges(), kHave.ranges()) << name;
     journal.remove();
@@ -104,7 +106,7 @@ TEST(RestartJournal, IsWrittenAgainWhereAPowerCutHasLeftZeros) {
   Bytes other(100, std::byte{0});
   other.back() = std::byte{1};
   folder.write("journal", other);
-  EXPECT_FALSE(RestartJournal::part_proved_at(location)) << "it is a user's";
+  EXPECT_FALSE(RestartJournal::proves(location, "5.000000001")) << "it is a user's";
   EXPECT_FALSE(journal.save(kHave));
 }
 
@@ -114,7 +116,7 @@ TEST(RestartJournal, KeepsItsProofWhileItBeginsAgain) {
   ASSERT_TRUE(journal.begin());
   ASSERT_FALSE(folder.has("journal"));
   ASSERT_TRUE(journal.begin());
-  EXPECT_EQ(RestartJournal::part_proved_at(files::FileLocation(folder / "journal")), "12.000000001");
+  EXPECT_TRUE(RestartJournal::proves(files::FileLocation(folder / "journal"), "12.000000001"));
   EXPECT_FALSE(folder.has("journal"));
 }
 

@@ -83,9 +83,9 @@ void TcpEngine::finish() {
       if (each->state() == TcpConnection::State::open) each->close(std::chrono::milliseconds(0));
       each->drain_on(TcpConnection::Clock::now());
       if (each->state() == TcpConnection::State::over) continue;
-      const short events = each->wants_to_send() ? POLLIN | POLLOUT : POLLIN;
-      const bool waits_for_time_alone = each->peer_has_ended() && !each->wants_to_send();
-      draining.push_back({.fd = waits_for_time_alone ? -1 : each->descriptor(), .events = events, .revents = 0});
+      const int events = (each->peer_has_ended() ? 0 : POLLIN) | (each->wants_to_send() ? POLLOUT : 0);
+      const int number = events == 0 ? -1 : each->descriptor();  // of one without events poll() tells its end
+      draining.push_back({.fd = number, .events = static_cast<short>(events), .revents = 0});
     }
     if (draining.empty()) return;
     std::ignore = ::poll(draining.data(), draining.size(), kDrainPollMilliseconds);
