@@ -93,21 +93,24 @@ nanosleep clock_nanosleep: EINTR EINVAL EFAULT
 clock_gettime clock_getres clock_settime: EINVAL EFAULT EPERM
 '''
 
-# The manual lists none, or the C library does not ask what they say, or ends the program at what it does not expect (futex); brk
-# says in another way that it cannot, and `memory` stands for it.
-UNFAILING = set('exit exit_group rt_sigreturn restart_syscall set_robust_list set_tid_address rseq arch_prctl getpid gettid getppid getuid'
-                ' geteuid getgid getegid sched_yield umask munmap brk close alarm membarrier getpgrp time getgroups futex rt_sigtimedwait setitimer'.split())
+# The manual lists none, or the C library does not ask what they say, or ends the program at what it does not expect
+# (futex); brk says in another way that it cannot, and `memory` stands for it.
+UNFAILING = set('exit exit_group rt_sigreturn restart_syscall set_robust_list set_tid_address rseq arch_prctl getpid'
+                ' gettid getppid getuid geteuid getgid getegid sched_yield umask munmap brk close alarm membarrier'
+                ' getpgrp time getgroups futex rt_sigtimedwait setitimer'.split())
 
-# Only a wrong program sees these: the kernel does not give them to one that asks rightly. It may end by an invariant, then.
+# Only a wrong program sees these: the kernel does not give them to one that asks rightly. It may end by an invariant.
 OF_WRONG_PROGRAMS = {'EFAULT', 'EBADF', 'EINVAL', 'ENOTSOCK'}
-OF_WRONG_CALLS = {('epoll_ctl', 'EEXIST'), ('epoll_ctl', 'ELOOP'), ('epoll_ctl', 'ENOENT'), ('timerfd_settime', 'ECANCELED')}
+OF_WRONG_CALLS = {('epoll_ctl', 'EEXIST'), ('epoll_ctl', 'ELOOP'), ('epoll_ctl', 'ENOENT'),
+                  ('timerfd_settime', 'ECANCELED')}
 
 # The C library asserts that they do not come.
 ASSERTED = {('getcwd', 'ERANGE')}
 
 # Errors that mean just what the program takes them for, so that to say them falsely proves nothing.
-TRUE_WORDS = {('kill', 'ESRCH'), ('wait4', 'ECHILD'), ('listxattr', 'EOPNOTSUPP'), ('llistxattr', 'EOPNOTSUPP'), ('flistxattr', 'EOPNOTSUPP'),
-              ('getxattr', 'ENODATA'), ('lgetxattr', 'ENODATA'), ('fgetxattr', 'ENODATA'), ('accept', 'EAGAIN'), ('accept4', 'EAGAIN')}
+TRUE_WORDS = {('kill', 'ESRCH'), ('wait4', 'ECHILD'), ('listxattr', 'EOPNOTSUPP'), ('llistxattr', 'EOPNOTSUPP'),
+              ('flistxattr', 'EOPNOTSUPP'), ('getxattr', 'ENODATA'), ('lgetxattr', 'ENODATA'), ('fgetxattr', 'ENODATA'),
+              ('accept', 'EAGAIN'), ('accept4', 'EAGAIN')}
 
 # A signal interrupts a call, and not the same one again for ever.
 NOT_LASTING = {'EINTR'}
@@ -121,13 +124,14 @@ ACCEPTING = {'accept', 'accept4'}
 OF_MEMORY = {'mmap', 'mprotect', 'mremap', 'madvise', 'memory'}
 
 # A fault that lasts is one of a disk, or of a path, or of pipes: by these only what is like the first goes on to fail.
-OF_DESCRIPTORS = set('read pread64 readv write pwrite64 writev lseek fstat ftruncate fsync fdatasync fcntl ioctl'.split())
+OF_DESCRIPTORS = set('read pread64 readv write pwrite64 writev lseek fstat ftruncate fsync fdatasync fcntl'
+                     ' ioctl'.split())
 
 OF_SOCKETS = set('sendto sendmsg recvfrom recvmsg'.split())
 
 # What seam.c counts and has fail, in its order.
-SEAM = ('read pread64 readv recvfrom recvmsg recvmmsg write pwrite64 writev sendto sendmsg sendmmsg copy_file_range sendfile'
-        ' getrandom close fclose closedir memory').split()
+SEAM = ('read pread64 readv recvfrom recvmsg recvmmsg write pwrite64 writev sendto sendmsg sendmmsg copy_file_range'
+        ' sendfile getrandom close fclose closedir memory').split()
 CLOSING = ('close', 'fclose', 'closedir')
 ERRORS_OF_CLOSING = ('EIO', 'EINTR', 'ENOSPC', 'EDQUOT')
 
@@ -136,10 +140,12 @@ for line in MANUAL.strip().splitlines():
     names, errors = line.split(':')
     ERRORS.update({name: tuple(errors.split()) for name in names.split()})
 
-PATH_AT = {name: 0 for name in 'open creat stat lstat mkdir rmdir unlink rename link symlink readlink mknod truncate chmod chown lchown'
-           ' getxattr lgetxattr listxattr llistxattr setxattr lsetxattr access statfs chdir execve'.split()}
-PATH_AT.update({name: 1 for name in 'openat openat2 newfstatat statx mkdirat unlinkat renameat renameat2 linkat readlinkat mknodat'
-                ' utimensat fchmodat fchownat faccessat faccessat2 name_to_handle_at inotify_add_watch execveat'.split()})
+FIRST_IS_PATH = ('open creat stat lstat mkdir rmdir unlink rename link symlink readlink mknod truncate chmod chown'
+                 ' lchown getxattr lgetxattr listxattr llistxattr setxattr lsetxattr access statfs chdir execve').split()
+SECOND_IS_PATH = ('openat openat2 newfstatat statx mkdirat unlinkat renameat renameat2 linkat readlinkat mknodat'
+                  ' utimensat fchmodat fchownat faccessat faccessat2 name_to_handle_at inotify_add_watch'
+                  ' execveat').split()
+PATH_AT = dict.fromkeys(FIRST_IS_PATH, 0) | dict.fromkeys(SECOND_IS_PATH, 1)
 
 
 def of(call):
@@ -169,13 +175,14 @@ OF_STREAMS = set('read readv write writev fcntl'.split())
 
 
 def can_fail_there(call, error, kind, operation):
-    """Whether a kernel gives this error there. Never on eventfds and own pipes, nor on netlink, where the C library aborts.
+    """Whether a kernel gives this error there: not on eventfds, own pipes and netlink, where the C library aborts.
 
     operation: the call's second argument, by which some errors cannot come.
     """
     if operation not in OF_OPERATIONS.get((call, error), {operation}):
         return False
-    if call in OF_STREAMS and ((kind == 'pipe' and error not in OF_PIPES) or (kind == 'file' and error in NOT_OF_FILES)):
+    is_wrong_kind = (kind == 'pipe' and error not in OF_PIPES) or (kind == 'file' and error in NOT_OF_FILES)
+    if call in OF_STREAMS and is_wrong_kind:
         return False
     if call in OF_DESCRIPTORS and kind in ('anon_inode:[eventfd]', 'own pipe'):
         return False
@@ -188,14 +195,16 @@ def is_gone(call, error):
 
 
 def can_last(call, error):
-    """Clients wait where nobody can be accepted, or a service takes nothing; no socket is readable and says EAGAIN for ever; one
-    that has taken less than it was given is full, and tells when it is not (epoll(7)); and a file just made is there when it is
-    looked at."""
+    """Clients wait where nobody can be accepted, or a service takes nothing; no socket is readable and says EAGAIN for
+    ever; one that has taken less than it was given is full, and tells when it is not (epoll(7)); and a file just made
+    is there when it is looked at."""
     if error == 'SHORT' and call.startswith('send'):
+        return False
+    if error == 'EAGAIN' and call.startswith(('read', 'recv', 'send', 'write')):
         return False
     if error == 'ENOENT' and call in ('fstat', 'stat', 'lstat', 'newfstatat', 'statx'):
         return False
-    return error not in NOT_LASTING and call not in ACCEPTING and not (error == 'EAGAIN' and call.startswith(('read', 'recv', 'send', 'write')))
+    return error not in NOT_LASTING and call not in ACCEPTING
 
 
 def is_of_wrong_program(call, error):

@@ -87,9 +87,10 @@ class TreesPull(Trees):
     lives = ('serve',)
 
     def session(self):
-        port = self.server('serve', ['send', '--serve', self.stage.path('near'), '-l', '127.0.0.1:0', *self.stage.limits()])
-        receive = self.start('receive', ['receive', 'source', '127.0.0.1', port or '9', '--into', self.stage.path('far'),
-                                         *self.stage.limits(dials=True)])
+        stage = self.stage
+        port = self.server('serve', ['send', '--serve', stage.path('near'), '-l', '127.0.0.1:0', *stage.limits()])
+        receive = self.start('receive', ['receive', 'source', '127.0.0.1', port or '9', '--into', stage.path('far'),
+                                         *stage.limits(dials=True)])
         receive.wait()
         return [receive]
 
@@ -169,11 +170,11 @@ class GridftpGet(Product):
 
     def session(self):
         key = ['-k', self.stage.key] if self.given else []
-        port = self.server('serve', ['gridftp', 'serve', '--root', self.stage.path('far'), '-l', '127.0.0.1:0', '--idle-timeout', '3s',
-                                     *self.proof, *key])
+        port = self.server('serve', ['gridftp', 'serve', '--root', self.stage.path('far'), '-l', '127.0.0.1:0',
+                                     '--idle-timeout', '3s', *self.proof, *key])
         url = f'{self.scheme}://127.0.0.1:{port or 9}/'
-        limits = ['--retries', '1', '--idle-timeout', '3s', '--connect-timeout', '2s', *key] if self.stage.quick else key
-        client = self.start(self.sides[0], ['gridftp', self.sides[0], *limits, *self.paths(url)])
+        limits = ['--retries', '1', '--idle-timeout', '3s', '--connect-timeout', '2s'] if self.stage.quick else []
+        client = self.start(self.sides[0], ['gridftp', self.sides[0], *limits, *key, *self.paths(url)])
         client.wait()
         return [client]
 
@@ -229,7 +230,8 @@ class GridftpGetTree(GridftpGet):
         if not self.FILES.items() <= self.contents(self.from_path()).items():
             raise Finding('source', 'the source is another')
         there = self.contents(self.to_path())
-        half = [name for name, content in there.items() if content not in (self.FILES.get(name, content), OLD if name == 'a' else None)]
+        half = [name for name, content in there.items()
+                if content not in (self.FILES.get(name, content), OLD if name == 'a' else None)]
         if half:
             raise Finding('half', f'neither the old nor the new: {half}')
         differ = [name for name, content in self.FILES.items() if there.get(name) != content]

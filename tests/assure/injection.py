@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The other side of seam.c: which call of a program fails, over all its threads and children, and which there are at all."""
+"""The other side of seam.c: which call of a program fails, of all its threads and children, and which there are."""
 import collections
 import contextlib
 import errno
@@ -155,7 +155,7 @@ class Injection:
             fcntl.ioctl(self.listener, SEND, RESPONSE.pack(each, *value))
 
     def concerns(self, task):
-        """A thread of the program's, or a child before it is another program; not the far end, that fake_ssh has started."""
+        """A thread of the program's, or a child before it is another program; not the far end that fake_ssh starts."""
         if task in self.own_threads:
             return True
         try:
@@ -164,7 +164,8 @@ class Injection:
                     self.own_threads.add(task)
                     return True
             with open(f'/proc/{task}/environ', 'rb') as environment:
-                return os.readlink(f'/proc/{task}/exe') == self.program and b'EVERY_CALL_SPARED=1' not in environment.read()
+                is_spared = b'EVERY_CALL_SPARED=1' in environment.read()
+                return os.readlink(f'/proc/{task}/exe') == self.program and not is_spared
         except OSError:
             return False
 
@@ -204,7 +205,8 @@ def kind_of(task, descriptor):
                     return 'netlink'
     if link.startswith('pipe:'):
         with contextlib.suppress(OSError):
-            if len({ends_of(task, each) for each in os.listdir(f'/proc/{task}/fd') if os.readlink(f'/proc/{task}/fd/{each}') == link}) > 1:
+            of_it = [each for each in os.listdir(f'/proc/{task}/fd') if os.readlink(f'/proc/{task}/fd/{each}') == link]
+            if len({ends_of(task, each) for each in of_it}) > 1:
                 return 'own pipe'
     return 'file' if link.startswith('/') else link if link.startswith('anon') else link.split(':')[0]
 

@@ -94,7 +94,10 @@ class Product:
         return end.where
 
     def go(self, allowed=None):
-        """`failed` or `right`, and descriptors of the servers; raises a Finding. `allowed`: what they had without a fault."""
+        """`failed` or `right`, and descriptors of the servers; raises a Finding.
+
+        allowed: what they had without a fault.
+        """
         self.prepare()
         ends = self.session()
         for end in ends:

@@ -13,8 +13,8 @@ import time
 import calls
 import injection
 
-SENTENCES_OF_A_CRASH = re.compile(r'terminate called|bug: |Assertion|stack smashing|corrupted (?!shared)|double free|Sanitizer|futex facility',
-                                  re.IGNORECASE)
+SENTENCES_OF_A_CRASH = re.compile(r'terminate called|bug: |Assertion|stack smashing|corrupted (?!shared)|double free|'
+                                  r'Sanitizer|futex facility', re.IGNORECASE)
 LISTENS = re.compile(r'(?:listening on|forwarding tcp|serving .* at \w+://) ?127\.0\.0\.1:(\d+)')
 PATIENCE_S = 25.0  # guess: ten times what the limits given to the program add up to
 OF_A_THREAD = 4  # measured: an event loop has three descriptors, and its port has one
@@ -74,7 +74,8 @@ class End:
         self.stderr = stage.path(f'log/{name}.{stage.starts}.err')
         self.stdout = stage.path(f'log/{name}.{stage.starts}.out')
         self.signalled = False
-        with open(self.stderr, 'wb') as stderr, open(self.stdout, 'wb') as stdout, open(stdin or os.devnull, 'rb') as given:
+        given_from = stdin or os.devnull
+        with open(self.stderr, 'wb') as stderr, open(self.stdout, 'wb') as stdout, open(given_from, 'rb') as given:
             self.process = subprocess.Popen([stage.program_of(name), *words], stdin=given, stdout=stdout, stderr=stderr,
                                             cwd=stage.path('near'), env={**stage.environment, **(environment or {})})
         stage.ends.append(self)
@@ -157,7 +158,8 @@ class Stage:
         return self.others.get(name, self.program)
 
     def inject(self, fault, counts_all=False):
-        self.injection = injection.Injection(self.folder, self.program, self.tools['library'], self.tools['numbers'], fault, counts_all)
+        self.injection = injection.Injection(self.folder, self.program, self.tools['library'], self.tools['numbers'],
+                                             fault, counts_all)
 
     def start(self, name, words, victim, stdin=None, environment=None):
         """An end; the calls of the victim fail."""
@@ -209,7 +211,10 @@ class Stage:
     def may_crash(self, said):
         """Where memory cannot be had; and what no kernel says may be taken for a fault of our own."""
         fault = self.injection.fault if self.injection else None
-        return fault and (fault.call in calls.OF_MEMORY or (calls.is_of_wrong_program(fault.call, fault.error) and 'bug: ' in said))
+        if not fault:
+            return False
+        is_invariant = calls.is_of_wrong_program(fault.call, fault.error) and 'bug: ' in said
+        return fault.call in calls.OF_MEMORY or is_invariant
 
     def check_nothing_left(self, places):
         """All ends are over: no process, no socket and no temporary file remains of them."""

@@ -36,8 +36,8 @@ class Pipe(Product):
                 raise Finding('lie', f'{end.name} has written what was not sent')
         whole = read(near.stdout) == BACK and read(far.stdout) == OUT
         if not whole and 0 in (near.status(), far.status()):
-            raise Finding('lie', f'near {near.status()}, far {far.status()}, and not all has come: {len(read(near.stdout))} of '
-                                 f'{len(BACK)}, {len(read(far.stdout))} of {len(OUT)}')
+            raise Finding('lie', f'near {near.status()}, far {far.status()}, and not all has come: '
+                                 f'{len(read(near.stdout))} of {len(BACK)}, {len(read(far.stdout))} of {len(OUT)}')
 
     def check_again(self, ends):
         super().check_again(ends)
@@ -99,13 +99,14 @@ class Rsh(Product):
         environment = {}
         if self.victim == 'far' and self.stage.injection:
             seam = self.stage.injection.environment
+            words = ('LD_PRELOAD', 'EVERY_CALL_SOCKET', 'EVERY_CALL_NUMBERS', 'EVERY_CALL_COUNTS')
             environment = {'EVERY_CALL_PROGRAM': seam['EVERY_CALL_PROGRAM'],
-                           'EVERY_CALL_FAR': ' '.join(seam.get(name, '') or '-' for name in
-                                                      ('LD_PRELOAD', 'EVERY_CALL_SOCKET', 'EVERY_CALL_NUMBERS', 'EVERY_CALL_COUNTS'))}
+                           'EVERY_CALL_FAR': ' '.join(seam.get(name, '') or '-' for name in words)}
+        quick = ['--idle-timeout', '3s', '--connect-timeout', '2s']
         near = self.start('near', [
-            'rsh', '--ssh', self.stage.path('ssh'), '--remote-udtcat', self.stage.program_of('far'), '--port', '20000-29999', *self.more,
-            *(['--idle-timeout', '3s', '--connect-timeout', '2s'] if self.stage.quick else ['--connect-timeout', '15s']), 'far',
-            'cat > part && mv part final && cat back'], stdin=self.stage.path('out'), environment=environment)
+            'rsh', '--ssh', self.stage.path('ssh'), '--remote-udtcat', self.stage.program_of('far'),
+            '--port', '20000-29999', *self.more, *(quick if self.stage.quick else ['--connect-timeout', '15s']),
+            'far', 'cat > part && mv part final && cat back'], stdin=self.stage.path('out'), environment=environment)
         near.wait()
         return [near]
 
@@ -186,7 +187,8 @@ class Forward(Product):
         return self.answered
 
     def session(self):
-        far = self.server('far', ['--to', f'127.0.0.1:{self.service.port}', *self.more, *self.stage.limits(listens=True)])
+        limits = self.stage.limits(listens=True)
+        far = self.server('far', ['--to', f'127.0.0.1:{self.service.port}', *self.more, *limits])
         near = self.servers.get('near')
         if near is not None and near.to != far and not near.has_ended():
             near.stop()  # the new one listens elsewhere
@@ -194,7 +196,8 @@ class Forward(Product):
         port = self.server('near', ['127.0.0.1', far or '9', '--from', '127.0.0.1:0', '--wait', '3s', *self.more,
                                     *self.stage.limits(dials=True)])
         self.servers['near'].to = far
-        self.answered = bool(port) and (self.ask(port) if self.stage.quick else eventually(lambda: self.ask(port), self.stage.patience_s))
+        self.answered = bool(port) and (self.ask(port) or not self.stage.quick and
+                                        eventually(lambda: self.ask(port), self.stage.patience_s))
         return []
 
     def ask(self, port):
