@@ -133,15 +133,15 @@ class Answers:
 
     def __init__(self, patience_s):
         self.patience_s = patience_s
-        self.door = socket.create_server(('127.0.0.1', 0))
-        self.port = self.door.getsockname()[1]
+        self.server_socket = socket.create_server(('127.0.0.1', 0))
+        self.port = self.server_socket.getsockname()[1]
         self.lies = []
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
         try:
             while True:
-                threading.Thread(target=self.serve, args=(self.door.accept()[0],), daemon=True).start()
+                threading.Thread(target=self.serve, args=(self.server_socket.accept()[0],), daemon=True).start()
         except OSError:
             return
 
@@ -158,8 +158,8 @@ class Answers:
                 pass
 
     def close(self):
-        self.door.shutdown(socket.SHUT_RDWR)
-        self.door.close()
+        self.server_socket.shutdown(socket.SHUT_RDWR)
+        self.server_socket.close()
 
 
 def take_all(connection):

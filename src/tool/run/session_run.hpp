@@ -122,8 +122,8 @@ class SessionRun {
   [[nodiscard]] std::string describe(const Error& error) const;
 
   boost::asio::io_context io_;
-  Status ready_ = net::prepare_event_loop(
-      io_, net::LoopSignals::taken);  // before any timer is made; taken: ChildProcess waits for SIGCHLD
+  // Before any timer is made. Signals are taken: ChildProcess waits for SIGCHLD.
+  Status ready_ = net::prepare_event_loop(io_, net::LoopSignals::taken);
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   Console& console_;
   const TransportOptions transport_;
