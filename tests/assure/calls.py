@@ -189,9 +189,14 @@ def can_fail_there(call, error, kind, operation):
     return kind != 'netlink' and (kind != 'socket' or (call, error) != ('ioctl', 'ENOTTY'))
 
 
-def is_gone(call, error):
-    """A name that is said to have gone meanwhile is no longer owed."""
-    return error == 'ENOENT' and call in ('stat', 'lstat', 'newfstatat', 'statx')
+# The ends that read a tree.
+READERS = {('trees', 'send'), ('trees-server', 'send'), ('trees-pull', 'serve'), ('put-tree', 'put'), ('get-tree', 'serve')}
+
+
+def is_gone(cell):
+    """A name of the source that is said to have gone meanwhile is no longer owed."""
+    looks = cell.error == 'ENOENT' and cell.call in ('stat', 'lstat', 'newfstatat', 'statx')
+    return looks and (cell.product, cell.side) in READERS
 
 
 def can_last(call, error):

@@ -14,7 +14,7 @@ struct State {
 std::ostream& operator<<(std::ostream& out, const State& state) { return out << state.name; }
 
 TEST(InheritedLimit, OfDescriptorsIsSaidWhereItIsTooLow) {
-  if (kSanitized) GTEST_SKIP() << "a sanitizer takes descriptors of its own, to look at memory";
+  if (kSanitized) GTEST_SKIP() << "UBSan looks at objects through a pipe, and without one takes all for bad";
   // The loader needs the one that is left.
   const Ran ran =
       run({.argv = {"bash", "-c",

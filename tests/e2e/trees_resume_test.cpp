@@ -134,7 +134,7 @@ TEST_F(TreesCutTest, ResumeAfterSigtermOfTheSender) {
   sender.send_signal(SIGTERM);
   expect_exit(sender, kTerminated, kAtOnce);
   expect_exit(receiver, kPeerLost, kAtOnce);
-  if (!kSanitized) expect_says(receiver, "SIGTERM");  // a slow sender is gone before it has been told
+  expect_says(receiver, "SIGTERM");
   for (const Process* process : {&sender, &receiver}) expect_says(*process, "the same command goes on");
   EXPECT_TRUE(has_parts());
   expect_nothing_false();
