@@ -45,9 +45,10 @@ class MemoryChannel final : public transport::Channel {
  public:
   MemoryChannel(boost::asio::io_context& io, std::shared_ptr<MemoryPipe> incoming, std::shared_ptr<MemoryPipe> outgoing)
       : io_(io), incoming_(std::move(incoming)), outgoing_(std::move(outgoing)) {
-    incoming_->wake_reader = lifetime_.guard([this] {
+    // The handler of a read may end the channel.
+    incoming_->wake_reader = lifetime_.guard([this, then = lifetime_.guard([this] { serve_drained(); })]() mutable {
       serve_read();
-      serve_drained();
+      then();
     });
     outgoing_->wake_writer = lifetime_.guard([this] { serve_drained(); });
   }

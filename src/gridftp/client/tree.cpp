@@ -111,7 +111,7 @@ struct SkippedEntries {
   UnsupportedEntries links;
   UnsupportedEntries special;
   std::size_t unsayable = 0;  // names with a line end or 0xFF
-  std::size_t left_out_by_server = 0;
+  std::size_t missing_in_listings = 0;
   FailedFiles directories;      // that could not be listed, or made, and those below them
   std::size_t files_below = 0;  // files in directories that could not be made
 
@@ -124,14 +124,14 @@ struct SkippedEntries {
     Status listed = directories.check(all_directories, "directories");
     if (!listed && files_below > 0)
       listed.error().what += ", and " + core::format_count(files_below, "file") + " in them";
-    const std::size_t names = unsayable + left_out_by_server;
+    const std::size_t names = unsayable + missing_in_listings;
     if (names == 0) return listed;
     std::string lacks = listed ? "" : listed.error().message() + "; ";
     lacks += "it lacks " + core::format_count(names, "name") + ": ";
-    if (left_out_by_server > 0) lacks += fmt::format("{} that the server left out of its listings", left_out_by_server);
+    if (missing_in_listings > 0) lacks += fmt::format("{} that the server left out of its listings", missing_in_listings);
     if (unsayable > 0)
       lacks += fmt::format("{}{} with a line end or a byte 0xFF, which FTP cannot carry",
-                           left_out_by_server > 0 ? ", " : "", unsayable);
+                           missing_in_listings > 0 ? ", " : "", unsayable);
     return fail(Errc::stream_refused, doing, lacks);
   }
 };
@@ -161,23 +161,23 @@ class TreeQueue {
     if (entry.kind == Kind::special) passed_over_.special.add(path);
   }
   /// Skips an entry, and all that is below it.
-  void leave(const std::string& directory, const std::string& name) {
+  void skip(const std::string& directory, const std::string& name) {
     if (++passed_over_.unsayable <= kMostNamed)
       core::log().warn("{} is passed over: FTP has no way to say a line end or a byte 0xFF",
                        core::printable(joined(directory, name), core::kShownBytes));
   }
   /// Skips a directory that cannot be listed.  returns  whether the walk goes on
   /// was_last   as is_of_one() has it
-  [[nodiscard]] bool leave(const std::string& directory, const Error& why, bool was_last = false) {
+  [[nodiscard]] bool skip(const std::string& directory, const Error& why, bool was_last = false) {
     if (directory.empty() || !is_of_one(why, was_last)) return false;
     passed_over_.directories.add(why);
-    unlisted_.insert(directory);
+    skipped_directories_.insert(directory);
     return true;
   }
-  [[nodiscard]] bool has_left(const std::string& directory) const { return unlisted_.contains(directory); }
-  void note_left_out(const std::string& directory, const Listing& listing) {
-    const std::size_t names = left_out_by(listing.end);
-    passed_over_.left_out_by_server += names;
+  [[nodiscard]] bool has_skipped(const std::string& directory) const { return skipped_directories_.contains(directory); }
+  void note_missing(const std::string& directory, const Listing& listing) {
+    const std::size_t names = missing_names_in(listing.end);
+    passed_over_.missing_in_listings += names;
     if (names > 0)
       core::log().warn("the server says of {}: {}",
                        directory.empty() ? "the directory itself" : core::printable(directory, core::kShownBytes),
@@ -191,7 +191,7 @@ class TreeQueue {
  private:
   std::deque<std::string> waiting_{""};
   std::vector<std::string> directories_, files_;
-  std::set<std::string> unlisted_;
+  std::set<std::string> skipped_directories_;
   SkippedEntries passed_over_;
   std::size_t paths_bytes_ = 0;
 };
@@ -244,13 +244,13 @@ Task<Result<TreeQueue>> walk_server(RemoteServer& server, FtpUrl root, bool is_l
   while (const auto directory = walk.next()) {
     UDTCAT_CO_CHECK(check_bounds(*directory, entries));
     const auto listed = co_await list(server, url_below(root, *directory).path + (directory->empty() ? "" : "/"));
-    if (!listed && walk.leave(*directory, listed.error(), is_last_attempt)) continue;
+    if (!listed && walk.skip(*directory, listed.error(), is_last_attempt)) continue;
     if (!listed) co_return tl::unexpected(listed.error());
     entries += listed->entries.size();
-    walk.note_left_out(*directory, *listed);
+    walk.note_missing(*directory, *listed);
     for (const ListedEntry& entry : listed->entries) {
       if (entry.kind == ListedEntry::Kind::unsayable)
-        walk.leave(*directory, entry.name);
+        walk.skip(*directory, entry.name);
       else
         walk.take(*directory, entry);
       UDTCAT_CO_CHECK(check_paths(walk, directory->size() + 1 + entry.name.size(), *directory));
@@ -283,14 +283,14 @@ Result<TreeQueue> walk_disk(const files::FileTree& tree) {
   TreeQueue walk;
   while (const auto directory = walk.next()) {
     const auto entries = tree.list(*directory);
-    if (!entries && walk.leave(*directory, entries.error())) continue;
+    if (!entries && walk.skip(*directory, entries.error())) continue;
     if (!entries) return tl::unexpected(entries.error());
     for (const files::FileTree::Entry& entry : *entries) {
       const std::string path = joined(*directory, entry.name);
       const bool moves =
           entry.kind == files::FileTree::Entry::Kind::file || entry.kind == files::FileTree::Entry::Kind::directory;
       if (moves && !can_be_said(path)) {
-        walk.leave(*directory, entry.name);
+        walk.skip(*directory, entry.name);
         continue;
       }
       if (entry.kind == files::FileTree::Entry::Kind::file && entry.name.find(kSentSuffix) != std::string::npos) {
@@ -373,13 +373,13 @@ Task<Status> upload_tree(boost::asio::io_context& io, std::string from, FtpUrl i
     for (const std::string& directory : walk.directories()) {
       if (refused.contains(parent_of(directory))) {  // which came before it
         refused.insert(directory);
-        if (!walk.has_left(directory)) passed_over.directories.add_silently();
+        if (!walk.has_skipped(directory)) passed_over.directories.add_silently();
         continue;
       }
       const auto made = co_await make_remote(*server, url_below(into, directory), options.begin_timeout);
       if (made) continue;
       if (!is_of_one(made.error(), is_last)) co_return made;
-      if (!walk.has_left(directory)) passed_over.directories.add(made.error());
+      if (!walk.has_skipped(directory)) passed_over.directories.add(made.error());
       refused.insert(directory);
     }
     co_return Status{};

@@ -76,7 +76,7 @@ std::string end_of_listing(const MissingNames& missing) {
   return fmt::format("{}{}: {}.", kWithout, core::format_count(missing.count(), "name"), why);
 }
 
-std::size_t left_out_by(std::string_view end_of_listing) {
+std::size_t missing_names_in(std::string_view end_of_listing) {
   if (!end_of_listing.starts_with(kWithout)) return 0;
   end_of_listing.remove_prefix(kWithout.size());
   return core::parse_number<std::size_t>(end_of_listing.substr(0, end_of_listing.find(' '))).value_or(0);

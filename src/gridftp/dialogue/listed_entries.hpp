@@ -44,6 +44,6 @@ struct MissingNames {
 /// The text of our server's 226 to a listing.
 [[nodiscard]] std::string end_of_listing(const MissingNames& missing);
 /// The number of names that end_of_listing() says are missing; 0: none, or another server's reply. Total.
-[[nodiscard]] std::size_t left_out_by(std::string_view end_of_listing);
+[[nodiscard]] std::size_t missing_names_in(std::string_view end_of_listing);
 
 }  // namespace udtcat::gridftp

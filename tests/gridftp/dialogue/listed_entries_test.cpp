@@ -88,15 +88,15 @@ TEST(ListedEntries, AreFilesWhereALinkLeadsToOne) {
 TEST(EndOfListing, TellsHowManyNamesAreMissing) {
   for (const MissingNames& missing : {MissingNames{}, MissingNames{.with_line_end = 1},
                                       MissingNames{.without_status = 1'000'000, .errno_value = EIO}})
-    EXPECT_EQ(left_out_by(end_of_listing(missing)), missing.count());
+    EXPECT_EQ(missing_names_in(end_of_listing(missing)), missing.count());
   const std::string whole = end_of_listing({.with_line_end = 2, .without_status = 10, .errno_value = EIO});
   EXPECT_EQ(
       whole,
       "Listing complete, without 12 names: 2 with a line end, which FTP cannot carry, 10 that cannot be looked at "
       "(the last: input/output error).");
-  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) EXPECT_LE(left_out_by(whole.substr(0, bytes)), 12U);
+  for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) EXPECT_LE(missing_names_in(whole.substr(0, bytes)), 12U);
   for (const char* other : {"", "Transfer complete.", "Listing complete, without many names"})
-    EXPECT_EQ(left_out_by(other), 0U) << other;
+    EXPECT_EQ(missing_names_in(other), 0U) << other;
 }
 
 }  // namespace
