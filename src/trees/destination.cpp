@@ -236,6 +236,8 @@ ScopedStatus Destination::copy(const files::FileLocation& original, const std::s
   UDTCAT_TRY(const auto from, of_name(original.open(O_RDONLY, Errc::local_read_failed)));
   UDTCAT_TRY(const auto folder, folder_of(path));
   UDTCAT_TRY(auto to, of_name(folder.take(path)));
+  if (::ftruncate(to.number(), 0) != 0)  // an older part that could not be removed
+    return of_name(core::fail_by_errno(Errc::local_write_failed, "write " + tree().shown(path)));
   struct stat status {};
   if (::fstat(from.number(), &status) != 0)
     return of_name(core::fail_by_errno(Errc::local_read_failed, "copy " + original.shown()));
@@ -302,7 +304,8 @@ Status Destination::sync() {
 /// Syncs the names in a directory, where syncfs(2) of its file system may not.
 Status Destination::sync_names(const bridge::Descriptor& directory, const std::string& shown) const {
   struct stat status {};
-  if (::fstat(directory.number(), &status) != 0 || obeys_syncfs(status.st_dev)) return {};
+  if (::fstat(directory.number(), &status) != 0) return core::fail_by_errno(Errc::local_write_failed, "store " + shown);
+  if (obeys_syncfs(status.st_dev)) return {};
   if (const auto error = bridge::sync_names(directory.number(), "."))
     return fail(Errc::local_write_failed, "store " + shown, core::errno_text(error.value()));
   return {};

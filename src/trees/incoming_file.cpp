@@ -87,6 +87,8 @@ ScopedStatus IncomingFile::open_part() {
   UDTCAT_TRY(const auto own, destination_.folder_of(entry_.path));
   destination_.write_budget().remove(own.of(entry_.path));
   UDTCAT_TRY(part_, own.take(entry_.path).map_error(scope_of_content_error));
+  // Where it could not be removed it still has other bytes.
+  if (::ftruncate(part_.number(), 0) != 0) return tl::unexpected(NameError(failed("empty the part of")));
   charged_part_ = destination_.write_budget().open(part_);
   // Where blocks can be shared only chunks that differ take space.
   shares_blocks_ = existing_.is_open() && ::ioctl(part_.number(), FICLONE, existing_.number()) == 0;

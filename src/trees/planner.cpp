@@ -147,6 +147,7 @@ void Planner::hash_chunks(const Entry& entry, BasisFile& basis) {
   const auto file = open_basis(destination_, entry.path, basis);
   if (!file) return;
   const auto counted = destination_.write_budget().open(*file);  // another session may replace it
+  if (basis.is_part && !drop_page_cache(*file)) return;
   struct stat before {};
   const bool is_known = ::fstat(file->number(), &before) == 0;
   // A part is open for writing in this process, so its times are not trusted.

@@ -128,7 +128,8 @@ struct SkippedEntries {
     if (names == 0) return listed;
     std::string lacks = listed ? "" : listed.error().message() + "; ";
     lacks += "it lacks " + core::format_count(names, "name") + ": ";
-    if (missing_in_listings > 0) lacks += fmt::format("{} that the server left out of its listings", missing_in_listings);
+    if (missing_in_listings > 0)
+      lacks += fmt::format("{} that the server left out of its listings", missing_in_listings);
     if (unsayable > 0)
       lacks += fmt::format("{}{} with a line end or a byte 0xFF, which FTP cannot carry",
                            missing_in_listings > 0 ? ", " : "", unsayable);
@@ -174,7 +175,9 @@ class TreeQueue {
     skipped_directories_.insert(directory);
     return true;
   }
-  [[nodiscard]] bool has_skipped(const std::string& directory) const { return skipped_directories_.contains(directory); }
+  [[nodiscard]] bool has_skipped(const std::string& directory) const {
+    return skipped_directories_.contains(directory);
+  }
   void note_missing(const std::string& directory, const Listing& listing) {
     const std::size_t names = missing_names_in(listing.end);
     passed_over_.missing_in_listings += names;
@@ -266,10 +269,10 @@ Status make_directories(const files::FileTree& tree, const std::vector<std::stri
   for (const std::string& path : paths) {
     UDTCAT_CHECK(tree.make_directory(path));
     UDTCAT_TRY(const auto directory, tree.enter(path, Errc::local_write_failed));
-    UDTCAT_TRY(const auto location, tree.locate(path, Errc::local_write_failed));
-    UDTCAT_CHECK(location.sync_name());
     struct stat status {};
-    if (::fstat(directory->number(), &status) == 0 && !made.emplace(status.st_dev, status.st_ino).second)
+    if (::fstat(directory->number(), &status) != 0)
+      return core::fail_by_errno(Errc::local_write_failed, "look at " + tree.shown(path));
+    if (!made.emplace(status.st_dev, status.st_ino).second)
       return fail(Errc::local_write_failed, "make the directory " + tree.shown(path),
                   "it is there as another directory of the same tree: the two would become one");
   }

@@ -205,7 +205,7 @@ Status BlockStore::flush() const {
 }
 
 Status BlockStore::put_in_place() const {
-  if (!publish_as_) return {};
+  if (!publish_as_) return location_.sync_name();  // it may have been made
   if (!location_.is_only_name() || !location_.names(descriptor_))
     return fail(Errc::local_write_failed, "rename " + location_.shown() + " to " + publish_as_->shown(),
                 "it is another file by now, or has another name as well");

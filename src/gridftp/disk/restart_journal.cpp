@@ -80,6 +80,14 @@ std::optional<std::string> take_part(std::string_view& text) {
   return part;
 }
 
+/// Of two births; seconds have fewer digits before the clock was set.
+bool is_no_later(const std::string& one, const std::string& other) {
+  const auto seconds_first = [](const std::string& birth) {
+    return std::pair(std::min(birth.find('.'), birth.size()), std::string_view(birth));
+  };
+  return seconds_first(one) <= seconds_first(other);
+}
+
 }  // namespace
 
 std::string RestartJournal::to_text(std::string_view boot, std::string_view identity, const files::ByteRanges& have,
@@ -131,7 +139,7 @@ bool RestartJournal::proves(const files::FileLocation& location, const std::stri
     return take_part(rest).value_or(birth) == birth;
   }
   return std::ranges::any_of(journals, [&](const auto& journal) {
-    return is_blank_at(journal) && (birth.empty() || birth <= journal.birth());  // one made later is a user's
+    return is_blank_at(journal) && (birth.empty() || is_no_later(birth, journal.birth()));  // else it is a user's
   });
 }
 

@@ -62,7 +62,9 @@ Status LimitedPlace::remove(const std::string& path, bool directory) const {
 Status LimitedPlace::rename(const std::string& from, const std::string& to) const {
   UDTCAT_TRY(const auto source, root_.location_of(from));
   UDTCAT_TRY(const auto target, root_.location_of(to));
-  return limit_ ? limit_->use->rename(source, target) : source.rename_to(target);
+  UDTCAT_CHECK(limit_ ? limit_->use->rename(source, target) : source.rename_to(target));
+  UDTCAT_CHECK(target.sync_name());
+  return source.sync_name();
 }
 
 }  // namespace udtcat::gridftp

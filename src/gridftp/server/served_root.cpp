@@ -42,6 +42,11 @@ bridge::Descriptor open_beneath(int root, const std::string& path, int flags) {
   return {};
 }
 
+/// Whether a link leads nowhere, or out of the root, by the errno of a look at what it leads to.
+bool leads_nowhere(int error) {
+  return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EXDEV || error == ENAMETOOLONG;
+}
+
 /// Whether an errno is about this host at this moment, and not about a name.
 bool may_pass(int error) {
   return error == EMFILE || error == ENFILE || error == ENOMEM || error == EAGAIN || error == EINTR;
@@ -173,11 +178,9 @@ tl::expected<FileFacts, int> DirectoryWalk::of_link(const std::string& name, con
     struct stat status {};
     if (::fstat(target.number(), &status) != 0) return tl::unexpected(errno);
     const auto is_loop = S_ISDIR(status.st_mode) ? is_above({status.st_dev, status.st_ino}) : false;
-    if (!is_loop && may_pass(is_loop.error())) return tl::unexpected(is_loop.error());
-    // A directory above that cannot be looked at may be this one.
-    if (is_loop && !*is_loop)
-      return facts_from(status, name, ::faccessat(target.number(), "", W_OK, AT_EMPTY_PATH) == 0);
-  } else if (may_pass(errno)) {
+    if (!is_loop) return tl::unexpected(is_loop.error());
+    if (!*is_loop) return facts_from(status, name, ::faccessat(target.number(), "", W_OK, AT_EMPTY_PATH) == 0);
+  } else if (!leads_nowhere(errno)) {
     return tl::unexpected(errno);
   }
   FileFacts facts = facts_from(link, name, false);

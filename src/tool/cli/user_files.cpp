@@ -59,11 +59,12 @@ tl::unexpected<Error> there_already(const std::filesystem::path& file) {
               "it is there already, and is not overwritten: give another name, or move it away");
 }
 
+/// False, too, where that cannot be seen: an empty line does no harm.
 bool ends_a_line(const Descriptor& file) {
   struct stat about {};
   char last = '\n';
-  if (::fstat(file.number(), &about) != 0 || about.st_size == 0) return true;
-  return ::pread(file.number(), &last, 1, about.st_size - 1) != 1 || last == '\n';
+  if (::fstat(file.number(), &about) == 0 && about.st_size == 0) return true;
+  return ::pread(file.number(), &last, 1, about.st_size - 1) == 1 && last == '\n';
 }
 
 /// A relative path counts as none.  spec: XDG Base Directory Specification
@@ -107,9 +108,13 @@ Status make_private_directory_of(const std::filesystem::path& file) {
   const auto directory = file.parent_path();
   std::error_code failed;
   if (directory.empty() || std::filesystem::is_directory(directory, failed)) return {};
+  std::vector<std::filesystem::path> made;
+  for (auto at = directory; !at.empty() && !std::filesystem::exists(at, failed); at = at.parent_path())
+    made.push_back(at);
   std::filesystem::create_directories(directory.parent_path(), failed);
   if (::mkdir(directory.c_str(), S_IRWXU) != 0 && errno != EEXIST)
     return core::fail_by_errno(Errc::local_write_failed, "make the directory " + directory.string());
+  for (const auto& each : made) UDTCAT_CHECK(sync_name(each));
   return {};
 }
 

@@ -220,10 +220,9 @@ FileTime changed_time_of(const struct stat& status) {
 }
 
 Result<Attributes> read_attributes(const files::FileLocation& location, const struct stat& status) {
-  Attributes attributes{.mode = status.st_mode & kModeBits,
-                        .changed = changed_time_of(status),
-                        .owner = owner_of(status.st_uid, status.st_gid),
-                        .extended = {}};
+  Attributes attributes{
+      .mode = status.st_mode & kModeBits, .changed = changed_time_of(status), .owner = {}, .extended = {}};
+  UDTCAT_TRY(attributes.owner, owner_of(status.st_uid, status.st_gid));
   UDTCAT_TRY(attributes.extended, read_extended(location.path_by_descriptor(), AtLink::itself, location.shown(), true));
   return attributes;
 }

@@ -16,6 +16,7 @@
 
 #include "trees/disk/attributes.hpp"
 #include "trees/disk/fingerprint.hpp"
+#include "trees/disk/kernel_version.hpp"
 
 namespace udtcat::trees {
 
@@ -26,8 +27,8 @@ constexpr std::uint64_t kExfatMagic = 0x2011BAB0;
 constexpr std::uint64_t kNtfs3Magic = 0x7366746E;
 constexpr std::uint64_t kBcachefsMagic = 0xCA451A4E;
 constexpr std::uint64_t kZfsMagic = 0x2FC12FC1;
-/// syncfs(2) of these says what close(2) would; those of other hosts and in user space need not hear of it.
-constexpr std::array<std::uint64_t, 12> kObeySyncfs{
+/// File systems of this kernel's own, not of other hosts or in user space, which need not hear of syncfs(2).
+constexpr std::array<std::uint64_t, 12> kOfThisHost{
     EXT4_SUPER_MAGIC,      XFS_SUPER_MAGIC,   BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC, TMPFS_MAGIC,    RAMFS_MAGIC,
     OVERLAYFS_SUPER_MAGIC, MSDOS_SUPER_MAGIC, kExfatMagic,       kNtfs3Magic,      kBcachefsMagic, kZfsMagic};
 
@@ -56,10 +57,18 @@ std::chrono::nanoseconds time_unit_by(const struct stat& status) {
   return std::chrono::nanoseconds(1);
 }
 
-bool obeys_syncfs(const bridge::Descriptor& directory) {
+/// None: the kernel does not say.
+std::optional<std::uint64_t> type_of(const bridge::Descriptor& directory) {
   struct statfs system {};
-  if (::fstatfs(directory.number(), &system) != 0) return false;
-  return std::ranges::find(kObeySyncfs, static_cast<std::uint64_t>(system.f_type)) != kObeySyncfs.end();
+  if (::fstatfs(directory.number(), &system) != 0) return std::nullopt;
+  return static_cast<std::uint64_t>(system.f_type);
+}
+
+/// Whether syncfs(2) tells of writes that have failed. That of an overlay does not hear of those of the file system
+/// below it, where fsync(2) does.
+bool obeys_syncfs(const bridge::Descriptor& directory) {
+  constexpr KernelVersion kTellsOfErrors{5, 8};  // spec: syncfs(2)
+  return is_of_this_host(directory) && type_of(directory) != OVERLAYFS_SUPER_MAGIC && is_kernel_since(kTellsOfErrors);
 }
 
 /// Whether another spelling of the probe's name leads somewhere, where nothing else is; and whether that is the same.
@@ -86,6 +95,11 @@ std::uint32_t project_of(const bridge::Descriptor& directory) {
 }
 
 }  // namespace
+
+bool is_of_this_host(const bridge::Descriptor& directory) {
+  const auto type = type_of(directory);
+  return type && std::ranges::find(kOfThisHost, *type) != kOfThisHost.end();
+}
 
 FileSystemTraits traits_of(const bridge::Descriptor& directory) {
   FileSystemTraits traits{.tells_of_changes = tells_of_changes(directory), .obeys_syncfs = obeys_syncfs(directory)};

@@ -28,6 +28,10 @@ struct FileSystemTraits {
 /// directory   opened, also by O_PATH.  Waits for the disk.
 [[nodiscard]] FileSystemTraits traits_of(const bridge::Descriptor& directory);
 
+/// Whether a directory's file system is one that this kernel keeps on its own disks or in its memory.
+/// directory   opened, also by O_PATH
+[[nodiscard]] bool is_of_this_host(const bridge::Descriptor& directory);
+
 /// The properties that a directory gives the files which are made in it; between two that differ in it no file is
 /// renamed.
 struct DirectoryContext {

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <fstream>
 #include <span>
 #include <string>
@@ -16,13 +15,13 @@
 #include <linux/major.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/utsname.h>
 #include <sys/vfs.h>
 #include <time.h>
 
 #include "lib/core/byte_order.hpp"
 #include "lib/core/byte_packing.hpp"
 #include "trees/disk/accounts.hpp"
+#include "trees/disk/kernel_version.hpp"
 
 namespace udtcat::trees {
 
@@ -59,15 +58,15 @@ std::int64_t step_of(const struct stat& status) {
 
 bool is_telling(std::uint64_t type) { return std::ranges::find(kTellingSystems, type) != kTellingSystems.end(); }
 
-/// A number that no other time between two starts of a machine has.
-std::uint64_t this_start() {
-  static const std::uint64_t start = [] {
+/// A number that no other boot of a machine has; none: it cannot be read.
+std::optional<std::uint64_t> this_boot() {
+  static const std::optional<std::uint64_t> boot = []() -> std::optional<std::uint64_t> {
     std::ifstream file("/proc/sys/kernel/random/boot_id");  // spec: random(4)
     std::string text;
-    std::getline(file, text);
+    if (!std::getline(file, text) || text.empty()) return std::nullopt;
     return core::load_be<std::uint64_t>(files::digest_of({std::as_bytes(std::span(text))}));
   }();
-  return start;
+  return boot;
 }
 
 }  // namespace
@@ -79,15 +78,8 @@ std::chrono::nanoseconds time_until_stable(const struct stat& status) {
 }
 
 bool is_past_step(const struct stat& status) {
-  static const bool is_fine = [] {
-    utsname system{};
-    int major = 0;
-    int minor = 0;
-    constexpr int kMajor = 6;   // spec: Linux 6.13, Documentation/filesystems/multigrain-ts.rst
-    constexpr int kMinor = 13;  // spec: likewise
-    return ::uname(&system) == 0 && std::sscanf(system.release, "%d.%d", &major, &minor) == 2 &&  // NOLINT: as is
-           (major > kMajor || (major == kMajor && minor >= kMinor));
-  }();
+  constexpr KernelVersion kFineTimes{6, 13};  // spec: Documentation/filesystems/multigrain-ts.rst
+  static const bool is_fine = is_kernel_since(kFineTimes);
   return is_fine || coarse_nanoseconds() > nanoseconds_of(status.st_ctim);
 }
 
@@ -108,10 +100,12 @@ std::optional<Fingerprint> fingerprint_of(const files::FileLocation& location, c
   if (!system || !is_telling(system->type)) return std::nullopt;
   // An image may be restored, and mounted again, under the same number.
   if (!system->mount.is_unique && major(status.st_dev) == LOOP_MAJOR) return std::nullopt;
+  const auto boot = this_boot();
+  if (!boot) return std::nullopt;
   std::vector<std::byte> parts;
   core::ByteWriter writer(parts);
   for (const std::uint64_t part :
-       {this_machine(), this_start(), system->mount.number, system->id, std::uint64_t{status.st_dev},
+       {this_machine(), *boot, system->mount.number, system->id, std::uint64_t{status.st_dev},
         std::uint64_t{status.st_ino}, static_cast<std::uint64_t>(status.st_size),
         static_cast<std::uint64_t>(nanoseconds_of(status.st_mtim)), static_cast<std::uint64_t>(state_changed)})
     writer.number(part);

@@ -48,6 +48,7 @@ std::string nth_parts_name(int number) {
 /// Whether a file that this account makes in a directory has the owner that the directory shows: some file systems show
 /// one owner for all.
 bool shows_one_owner(const bridge::Descriptor& directory, uid_t owner) {
+  std::ignore = ::unlinkat(directory.number(), kSquashProbeName, 0);  // left by a process that was killed
   const bridge::Descriptor file(
       ::openat(directory.number(), kSquashProbeName, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kPartMode));
   struct stat status {};
@@ -113,16 +114,20 @@ Result<Locked> lock_directory(const bridge::Descriptor& directory, const std::st
   while (result != 0 && errno == EINTR);
   if (result == 0) return Locked::yes;
   if (errno == EWOULDBLOCK) return Locked::held;
-  const bool has_no_flock = errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK || errno == EINVAL;
-  if (!has_no_flock) return core::fail_by_errno(Errc::local_write_failed, "lock " + shown);
+  const int error = errno;
+  // ENOLCK of this host's own disk is a want of memory: another process may hold flock(2)'s lock.
+  const bool lacks_locks = error == ENOLCK && !is_of_this_host(directory);
+  if (!lacks_locks && error != ENOSYS && error != EOPNOTSUPP && error != EINVAL)
+    return core::fail_by_errno(Errc::local_write_failed, "lock " + shown, error);
   lock =
       bridge::Descriptor(::openat(directory.number(), kLockName, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, kPartMode));
+  if (!lock.is_open()) return core::fail_by_errno(Errc::local_write_failed, "lock " + shown);
   struct flock whole {};
   whole.l_type = F_WRLCK;
   do result = ::fcntl(lock.number(), F_OFD_SETLK, &whole);
   while (result != 0 && errno == EINTR);
   if (result == 0) return Locked::yes;
-  if (lock.is_open() && (errno == EWOULDBLOCK || errno == EACCES)) return Locked::held;
+  if (errno == EWOULDBLOCK || errno == EACCES) return Locked::held;
   core::log().info("{} has no locks: two processes that receive the same there are not told apart", shown);
   return Locked::no;
 }

@@ -35,4 +35,8 @@ bool write_back(const bridge::Descriptor& file) {
                            SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER) == 0;
 }
 
+bool drop_page_cache(const bridge::Descriptor& file) {
+  return ::fdatasync(file.number()) == 0 && ::posix_fadvise(file.number(), 0, 0, POSIX_FADV_DONTNEED) == 0;
+}
+
 }  // namespace udtcat::trees

@@ -23,6 +23,12 @@ enum class Writers {
 /// returns  false: that cannot be had
 [[nodiscard]] bool write_back(const bridge::Descriptor& file);
 
+/// Has the next reads come from the disk: after a write-back that failed the page cache may hold what the disk does not,
+/// and only who asked first was told.  spec: fsync(2), errors
+/// file   opened for writing, too
+/// returns  false: what was stored cannot be written back
+[[nodiscard]] bool drop_page_cache(const bridge::Descriptor& file);
+
 /// Where writers() is none: who opens the file for writing waits while this lives, until the kernel breaks the lease,
 /// and is_quiet() is false then. Else it holds nothing. Threads: unsynchronised.
 class QuietFile {

@@ -9,11 +9,11 @@ namespace {
 constexpr std::uint32_t kUnknown = 3'999'999'999;
 
 TEST(Accounts, HaveNamesWhereTheyAreKnown) {
-  const Owner root = owner_of(0, 0);
+  const Owner root = owner_of(0, 0).value();
   EXPECT_EQ(root.user, "root");
   EXPECT_EQ(root.group, "root");
-  EXPECT_EQ(owner_of(kUnknown, 0).user, "");
-  EXPECT_EQ(owner_of(kUnknown, 0).uid, kUnknown);
+  EXPECT_EQ(owner_of(kUnknown, 0).value().user, "");
+  EXPECT_EQ(owner_of(kUnknown, 0).value().uid, kUnknown);
 }
 
 TEST(Accounts, AreFoundByNameAndElseByNumber) {
