@@ -38,6 +38,15 @@ TEST_F(FileTrees, AreMadeAndListedInOrder) {
   EXPECT_EQ(tree.list("").value().size(), 2U);
 }
 
+TEST_F(FileTrees, AreNotMadeWhereTheirNamesCannotBeStored) {
+  const auto tree = FileTree::open(folder.path()).value();
+  std::thread([&] {
+    test::fail_calls({SYS_fsync}, EIO);
+    EXPECT_FALSE(FileTree::make(folder / "new"));
+    EXPECT_FALSE(tree.make_directory("own"));
+  }).join();
+}
+
 TEST_F(FileTrees, AreNotLeftByASymbolicLink) {
   outside.write("file", bytes_of("x"));
   std::filesystem::create_directory_symlink(outside.path(), folder / "link");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/incoming_file.hpp"
 
+#include <climits>
 #include <future>
 
 #include <gmock/gmock.h>
@@ -71,6 +72,21 @@ TEST_F(IncomingFilesOfAnTransferOutcome, AreNotFilledWithZerosToTheirEnd) {
     return file.take(Zeros{0, 0, kChunks});
   });
   expect_cut(taken.get(), 2);
+}
+
+TEST_F(IncomingFilesOfAnTransferOutcome, HaveNothingOfAnOlderPartThatCannotBeRemoved) {
+  over_at_ = INT_MAX;
+  ASSERT_TRUE(files::write_whole_at(parts.top().take("f").value(), 0, kContent, "f"));
+  std::async(std::launch::async, [&] {
+    IncomingFile file(destination, file_at("f", kContent.size()), std::nullopt, false);
+    test::fail_calls({SYS_unlinkat}, EIO);
+    EXPECT_TRUE(file.take(Zeros{0, 0, kChunks}));
+    EXPECT_TRUE(file.take(FileDone{0, root_of(Bytes(kContent.size())), {}}));
+  }).get();
+  EXPECT_EQ(parts.top().of("f").size(), kContent.size());
+  Bytes content(kContent.size());
+  ASSERT_TRUE(files::read_exactly_at(parts.top().take("f").value(), 0, content, "f"));
+  EXPECT_EQ(content, Bytes(kContent.size()));
 }
 
 TEST_F(IncomingFilesOfAnTransferOutcome, AreNotCopiedForAHardLink) {

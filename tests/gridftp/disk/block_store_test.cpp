@@ -198,6 +198,15 @@ TEST_F(BlockStores, ArePublishedWhenTheirNameIsOnTheDisk) {
   EXPECT_TRUE(folder.read("file") == bytes) << "a power cut may take it back, and nothing else";
 }
 
+TEST_F(BlockStores, AreInPlaceWhenTheNameThatTheyMadeIsOnTheDisk) {
+  EXPECT_TRUE(holds_in_a_child([&] {
+    const auto store = BlockStore::open_in_place(location);
+    if (!store || !store->write_at(0, bytes) || !fail_calls(SYS_fsync, EIO)) return false;
+    const auto published = store->publish(bytes.size());
+    return !published && published.error().message().find("store the name") != std::string::npos;
+  }));
+}
+
 TEST_F(BlockStores, HaveTheirSizeOrSaySo) {
   const auto status_file = BlockStore::open_to_read(files::FileLocation("/proc/self/status"));
   ASSERT_TRUE(status_file);

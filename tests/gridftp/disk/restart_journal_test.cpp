@@ -98,6 +98,7 @@ TEST(RestartJournal, IsWrittenAgainWhereAPowerCutHasLeftZeros) {
   for (const char* name : {"journal", "journal.new"}) {
     folder.write(name, Bytes(100, std::byte{0}));
     EXPECT_TRUE(RestartJournal::proves(location, files::FileLocation(folder / name).birth())) << name;
+    EXPECT_TRUE(RestartJournal::proves(location, "86.100000000")) << "before the clock was set";
     EXPECT_FALSE(RestartJournal::proves(location, "9999999999.000000000")) << "a file that was made later is a user's";
     EXPECT_TRUE(journal.save(kHave)) << name;
     EXPECT_EQ(journal.load()->ranges(), kHave.ranges()) << name;

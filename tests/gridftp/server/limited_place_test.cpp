@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gridftp/server/limited_place.hpp"
 
+#include <cerrno>
+#include <thread>
+
 #include <fcntl.h>
+#include <sys/syscall.h>
 
 #include "gridftp/coroutine/run_task.hpp"
 #include "gridftp/support.hpp"
+#include "support/failing_calls.hpp"
 
 namespace udtcat::gridftp {
 namespace {
@@ -61,6 +66,16 @@ TEST_F(LimitedPlaces, GiveBackWhatIsRenamedOver) {
   EXPECT_TRUE(has_room(*place, kLimit - 1'000 - files::kNameBytes));
   EXPECT_FALSE(has_room(*place, kLimit - 1'000 - files::kNameBytes + 1));
   EXPECT_FALSE(place->rename("/g", "/f"));
+}
+
+TEST_F(LimitedPlaces, HaveNothingRenamedWhereTheNewNameCannotBeStored) {
+  const auto place = enter();
+  folder.write("alice/f", Bytes(5));
+  ASSERT_TRUE(run(io, place->await_count()));
+  std::thread([&] {
+    test::fail_calls({SYS_fsync}, EIO);
+    EXPECT_FALSE(place->rename("/f", "/g"));
+  }).join();
 }
 
 TEST_F(LimitedPlaces, AreWaitedForAsLongAsSomebodyWaits) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gridftp/server/served_root.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <thread>
@@ -187,6 +188,20 @@ TEST_F(ServedRoots, CountNamesThatCannotBeLookedAt) {
     EXPECT_EQ(walk.without_status(), names_in_root());
     EXPECT_EQ(walk.errno_value(), error);
   }
+}
+
+TEST_F(ServedRoots, CountLinksToWhatCannotBeLookedAt) {
+  auto walk = root.list("/").value();
+  std::size_t links = 0;
+  std::thread([&] {
+    test::fail_calls({SYS_openat2}, EIO);
+    const auto listed = walk.next(100).value();
+    links = static_cast<std::size_t>(
+        std::ranges::count(listed, FileFacts::Kind::link, [](const FileFacts& each) { return each.kind; }));
+  }).join();
+  EXPECT_EQ(links, 0U) << "it is not known to lead nowhere";
+  EXPECT_GT(walk.without_status(), 0U);
+  EXPECT_EQ(walk.errno_value(), EIO);
 }
 
 TEST_F(ServedRoots, CountNoNameThatHasGoneMeanwhile) {

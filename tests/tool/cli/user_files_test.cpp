@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tool/cli/user_files.hpp"
 
+#include <cerrno>
 #include <cstdlib>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <pwd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "support/failing_calls.hpp"
 #include "support/temp_dir.hpp"
 
 namespace udtcat::tool {
@@ -85,6 +89,22 @@ TEST_F(UserFiles, GetWholeLines) {
   home_.write("new/lines", "one\ntwo without an end");
   ASSERT_TRUE(append_line(file, line("three")));
   EXPECT_EQ(test::read_file(file), "one\ntwo without an end\nthree\n");
+}
+
+TEST_F(UserFiles, GetALineOfItsOwnWhereTheLastOneCannotBeRead) {
+  const auto file = home_.write("lines", "one");
+  std::thread([&] {
+    test::fail_calls({SYS_pread64}, EIO);
+    EXPECT_TRUE(append_line(file, []() -> Result<std::optional<std::string>> { return "two"; }));
+  }).join();
+  EXPECT_EQ(test::read_file(file), "one\ntwo\n");
+}
+
+TEST_F(UserFiles, AreReportedWhereTheNamesOfNewDirectoriesCannotBeStored) {
+  std::thread([&] {
+    test::fail_calls({SYS_fsync}, EIO);
+    EXPECT_FALSE(make_private_directory_of(home_ / "new/own/key"));
+  }).join();
 }
 
 TEST_F(UserFiles, GetNoLineWhereTheCallerWantsNone) {

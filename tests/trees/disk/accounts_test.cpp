@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trees/disk/accounts.hpp"
 
+#include <cerrno>
+#include <thread>
+
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+
+#include "support/failing_calls.hpp"
 
 namespace udtcat::trees {
 namespace {
@@ -21,6 +27,16 @@ TEST(Accounts, AreFoundByNameAndElseByNumber) {
   EXPECT_EQ(ids.uid, 0U);
   EXPECT_EQ(ids.gid, 18U);
   EXPECT_EQ(ids_of({.uid = 17, .gid = 18, .user = "", .group = ""}).value().uid, 17U);
+}
+
+TEST(Accounts, AreNotTakenForMissingWhereNobodyCanBeAsked) {
+  std::thread([] {
+    test::fail_calls({SYS_openat}, EMFILE);
+    EXPECT_FALSE(owner_of(1, 2));
+    EXPECT_FALSE(ids_of({.uid = 17, .gid = 18, .user = "daemon", .group = "daemon"}));
+  }).join();
+  EXPECT_EQ(owner_of(1, 2).value().user, "daemon") << "a failure is not remembered";
+  EXPECT_EQ(ids_of({.uid = 17, .gid = 18, .user = "daemon", .group = "daemon"}).value().uid, 1U);
 }
 
 TEST(Accounts, RefuseTheNumberThatMeansNone) {

@@ -7,9 +7,11 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "files/whole_io.hpp"
+#include "support/failing_calls.hpp"
 #include "trees/disk/folder.hpp"
 
 namespace udtcat::trees {
@@ -37,6 +39,14 @@ TEST_F(TransferParts, AreFoundAgainByTheSameTransfer) {
   const auto again = open().value();
   EXPECT_EQ(again.top().of("a/b").size(), 4U);
   EXPECT_FALSE(open("2").value().top().of("a/b").exists()) << "another one's are its own";
+}
+
+TEST_F(TransferParts, AreRefusedWhereALockOfThisHostsDiskCannotBeHad) {
+  for (const auto& [call, error] : {std::pair(SYS_flock, ENOLCK), std::pair(SYS_flock, EIO)})
+    std::async(std::launch::async, [&, call = call, error = error] {
+      test::fail_calls({call}, error);
+      EXPECT_THAT(cause(), HasSubstr("lock"));
+    }).get();
 }
 
 TEST_F(TransferParts, ArePrivateToTheAccount) {
