@@ -90,7 +90,7 @@ Result<std::unique_ptr<ChildWatchdog>> ChildWatchdog::start(const Descriptor& in
   Descriptor kept(::fcntl(input.number(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   if (!kept.is_open())
     return fail(Errc::out_of_resources, "duplicate the input of a command", core::errno_text(last_error().value()));
-  const std::array<const char*, 5> words{"sh", "-c", kScript, "udtcat-keeper", nullptr};
+  const std::array<const char*, 5> words{"sh", "-c", kScript, "udtcat-watchdog", nullptr};
   const std::array<char*, 1> no_environment{};
   pid_t pid = -1;
   const int error = SpawnSettings(input.number(), its.number())

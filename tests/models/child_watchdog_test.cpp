@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// ChildProcess and its keeper against tests/models/keeper.pml: a command, a second member of its group, and who has
-/// started them, any of which ends.
+/// ChildProcess and its watchdog against tests/models/child_watchdog.pml: a command, a second member of its group, and
+/// the process that has started them, any of which ends.
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -51,7 +51,7 @@ enum class Order : char { close_pipe, end_input, kill_group };
 
 /// Starts the command, says its number, and does and confirms what comes by `orders`, until it is killed.
 [[noreturn]] void obey(const Descriptor& orders, const std::string& fifo) {
-  std::ignore = ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // then the keeper kills the command
+  std::ignore = ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // then the watchdog kills the command
   boost::asio::io_context io;
   auto command = bridge::ChildProcess::start(
       io, {.program = "/bin/sh", .words = {"sh", "-c", kCommand, "sh", fifo}, .core_limit_bytes = {}},
@@ -71,9 +71,9 @@ enum class Order : char { close_pipe, end_input, kill_group };
   }
 }
 
-class KeptCommand {
+class WatchedCommand {
  public:
-  ~KeptCommand() {
+  ~WatchedCommand() {
     we_are_killed();
     if (command_ > 0) std::ignore = ::kill(-command_, SIGKILL);
     while (::waitpid(-1, nullptr, WNOHANG) > 0) continue;
@@ -91,7 +91,7 @@ class KeptCommand {
     pollfd input{input_.number(), 0, 0};
     const bool has_ended = ::poll(&input, 1, 0) == 1;
     std::string shown;
-    for (const bool each : {lives(command_), lives(member_), lives(keeper_), has_ended}) shown += each ? '1' : '0';
+    for (const bool each : {lives(command_), lives(member_), lives(watchdog_), has_ended}) shown += each ? '1' : '0';
     return shown;
   }
 
@@ -125,10 +125,10 @@ class KeptCommand {
     const std::string us = std::to_string(we_);
     std::istringstream children(test::read_file("/proc/" + us + "/task/" + us + "/children"));
     for (pid_t child = 0; children >> child;)
-      if (child != command_) keeper_ = child;
-    // The reading end of what the keeper holds: the shell has its own at other numbers while it reads an order.
+      if (child != command_) watchdog_ = child;
+    // The reading end of what the watchdog holds: the shell has its own at other numbers while it reads an order.
     input_ =
-        Descriptor(::open(("/proc/" + std::to_string(keeper_) + "/fd/1").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+        Descriptor(::open(("/proc/" + std::to_string(watchdog_) + "/fd/1").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     ASSERT_TRUE(input_.is_open());
   }
   void member_begins() {
@@ -150,7 +150,7 @@ class KeptCommand {
     we_ = -1;
   }
 
-  using Action = void (KeptCommand::*)();
+  using Action = void (WatchedCommand::*)();
   static const std::map<std::string, Action> kSteps;
 
   test::TempDir folder_;
@@ -160,26 +160,26 @@ class KeptCommand {
   pid_t we_ = -1;
   pid_t command_ = -1;
   pid_t member_ = -1;
-  pid_t keeper_ = -1;
+  pid_t watchdog_ = -1;
 };
 
-const std::map<std::string, KeptCommand::Action> KeptCommand::kSteps{
-    {"we_fork", &KeptCommand::we_fork},
-    {"member_begins", &KeptCommand::member_begins},
-    {"command_succeeds", &KeptCommand::command_succeeds},
-    {"command_fails", &KeptCommand::command_fails},
-    {"member_ends", &KeptCommand::member_ends},
-    {"all_is_taken", &KeptCommand::pipe_is_closed},
-    {"we_end_input", &KeptCommand::we_end_input},
-    {"stream_is_aborted", &KeptCommand::pipe_is_closed},
-    {"we_kill_the_group", &KeptCommand::we_kill_the_group},
-    {"we_are_killed", &KeptCommand::we_are_killed},
+const std::map<std::string, WatchedCommand::Action> WatchedCommand::kSteps{
+    {"we_fork", &WatchedCommand::we_fork},
+    {"member_begins", &WatchedCommand::member_begins},
+    {"command_succeeds", &WatchedCommand::command_succeeds},
+    {"command_fails", &WatchedCommand::command_fails},
+    {"member_ends", &WatchedCommand::member_ends},
+    {"all_is_taken", &WatchedCommand::pipe_is_closed},
+    {"we_end_input", &WatchedCommand::we_end_input},
+    {"stream_is_aborted", &WatchedCommand::pipe_is_closed},
+    {"we_kill_the_group", &WatchedCommand::we_kill_the_group},
+    {"we_are_killed", &WatchedCommand::we_are_killed},
 };
 
-TEST(Keeper, DoesWhatItsModelDoes) {
+TEST(ChildWatchdog, DoesWhatItsModelDoes) {
   ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1), 0);  // a zombie that nobody reaps is a member of its group
   play_all_runs([](const Steps& run) -> std::string {
-    KeptCommand command;
+    WatchedCommand command;
     const std::string difference = take_steps(run, command);
     if (!difference.empty()) return difference;
     test::let_pass(kGroupsArePolled);
