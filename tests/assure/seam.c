@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A library for LD_PRELOAD, by which `every_call` has calls of one program fail.
 //
-// Errors of system calls: it hands the listener of a seccomp filter to $EVERY_CALL_SOCKET, whose owner then answers each call of the
-// numbers in $EVERY_CALL_NUMBERS ("all"), of all threads and children, whoever makes it: the C library or the program.
-// Where a kernel's error would not do: calls that do less than they were asked to ("short"), a close that says an error and has closed
-// ("close"), and memory that cannot be had ("memory"). $EVERY_CALL_COUNTS is a file with what these have counted, and which is to fail.
+// Errors of system calls: it hands the listener of a seccomp filter to $EVERY_CALL_SOCKET, whose owner then answers
+// each call of the numbers in $EVERY_CALL_NUMBERS ("all"), of all threads and children, whoever makes it: the C library
+// or the program.
+// Where a kernel's error would not do: calls that do less than they were asked to ("short"), a close that says an error
+// and has closed ("close"), and memory that cannot be had ("memory"). $EVERY_CALL_COUNTS is a file with the counts of
+// these, and which is to fail.
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -31,7 +33,8 @@
 
 enum { SOCKET_AT = 250, CALLS = 32, MOST_NUMBERS = 64 };
 
-// As injection.py writes and reads it. `call` is the place of the one that fails, 1 its first; `armed` 0: none is counted.
+// As injection.py writes and reads it. call: its index in `enum call`, -1 none; at: which one fails, from 1; armed 0:
+// none is counted or fails.
 struct counts {
   int64_t armed, call, at, lasts, error, fired;
   int64_t count[CALLS];
@@ -44,7 +47,8 @@ static int has_filter = 0;
 enum call { READ, PREAD, READV, RECVFROM, RECVMSG, RECVMMSG, WRITE, PWRITE, WRITEV, SENDTO, SENDMSG, SENDMMSG,
             COPY_FILE_RANGE, SENDFILE, GETRANDOM, CLOSE, FCLOSE, CLOSEDIR, MEMORY };
 
-static int fails(enum call call) {
+// Counts the call; whether it is the one that fails.
+static int take_fault(enum call call) {
   if (!counts->armed) return 0;
   const int64_t now = __atomic_add_fetch(&counts->count[call], 1, __ATOMIC_RELAXED);
   if (counts->call != call || now < counts->at || (now > counts->at && !counts->lasts)) return 0;
@@ -98,7 +102,8 @@ static void hand_over(const char *name, const char *numbers) {
     const int handed = (int)listener;
     memcpy(CMSG_DATA(&control.header), &handed, sizeof handed);
     struct iovec byte = {"l", 1};
-    const struct msghdr message = {.msg_iov = &byte, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    const struct msghdr message = {
+        .msg_iov = &byte, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     if (sendmsg(SOCKET_AT, &message, 0) != 1) abort();
     syscall(SYS_close, handed);
   }
@@ -131,18 +136,18 @@ __attribute__((constructor)) static void begin(void) {
   static __typeof__(&name) next; \
   if (!next) next = (__typeof__(&name))dlsym(RTLD_NEXT, #name)
 
-// A call that waits for the listener's owner is interrupted by a signal as if it were one that may be: it has to begin again.
+// While a call waits for our answer a signal ends it with EINTR, even one that never returns that: SA_RESTART repeats
+// it.
 int sigaction(int number, const struct sigaction *new, struct sigaction *old) {
-  static int (*next)(int, const struct sigaction *, struct sigaction *);  // a type has its name, too
-  if (!next) next = (__typeof__(next))dlsym(RTLD_NEXT, "sigaction");
+  NEXT(sigaction);
   if (!new || !has_filter) return next(number, new, old);
   struct sigaction restarting = *new;
   restarting.sa_flags |= SA_RESTART;
   return next(number, &restarting, old);
 }
 
-// Whether the kernel, too, does less at times: it does not with datagrams, nor with the eight bytes of an eventfd, nor with
-// those of a signal's number, as Asio has it in a pipe.
+// Whether the kernel, too, does less at times: it does not with datagrams, nor with the eight bytes of an eventfd, nor
+// with those of a signal's number, as Asio has it in a pipe.
 static int may_be_short(int file, size_t bytes) {
   struct stat status;
   if (syscall(SYS_fstat, file, &status) != 0) return 0;
@@ -155,7 +160,7 @@ static int may_be_short(int file, size_t bytes) {
 
 // A third of it.
 static size_t shorter(enum call call, int file, size_t length) {
-  return length > 1 && may_be_short(file, length) && fails(call) ? (length + 2) / 3 : length;
+  return length > 1 && may_be_short(file, length) && take_fault(call) ? (length + 2) / 3 : length;
 }
 
 #define SHORT_CALL(call, name, before, after) \
@@ -174,7 +179,8 @@ SHORT_CALL(PWRITE, pwrite64, (int file, const void *bytes, size_t length, off64_
 SHORT_CALL(SENDTO, send, (int file, const void *bytes, size_t length, int flags), (file, bytes, length, flags))
 SHORT_CALL(RECVFROM, recvfrom, (int file, void *bytes, size_t length, int flags, struct sockaddr *of, socklen_t *size),
            (file, bytes, length, flags, of, size))
-SHORT_CALL(SENDTO, sendto, (int file, const void *bytes, size_t length, int flags, const struct sockaddr *to, socklen_t size),
+SHORT_CALL(SENDTO, sendto,
+           (int file, const void *bytes, size_t length, int flags, const struct sockaddr *to, socklen_t size),
            (file, bytes, length, flags, to, size))
 
 ssize_t __read_chk(int file, void *bytes, size_t length, size_t room) {
@@ -205,20 +211,19 @@ ssize_t writev(int file, const struct iovec *parts, int count) {
   return count > 0 && first.iov_len < parts->iov_len ? next(file, &first, 1) : next(file, parts, count);
 }
 // The parts of a message are the caller's: the first is made shorter, alone, while the call lasts.
-static int cut(enum call call, int file, struct msghdr *message, struct iovec *first) {
-  if (!message->msg_iovlen) return 0;
+static void shorten_first(enum call call, int file, struct msghdr *message, struct iovec *first) {
+  if (!message->msg_iovlen) return;
   *first = message->msg_iov[0];
   first->iov_len = shorter(call, file, first->iov_len);
-  if (first->iov_len == message->msg_iov[0].iov_len) return 0;
+  if (first->iov_len == message->msg_iov[0].iov_len) return;
   message->msg_iov = first;
   message->msg_iovlen = 1;
-  return 1;
 }
 ssize_t recvmsg(int file, struct msghdr *message, int flags) {
   NEXT(recvmsg);
   struct iovec first, *const parts = message->msg_iov;
   const __typeof__(message->msg_iovlen) count = message->msg_iovlen;
-  cut(RECVMSG, file, message, &first);
+  shorten_first(RECVMSG, file, message, &first);
   const ssize_t taken = next(file, message, flags);
   message->msg_iov = parts;
   message->msg_iovlen = count;
@@ -228,16 +233,16 @@ ssize_t sendmsg(int file, const struct msghdr *message, int flags) {
   NEXT(sendmsg);
   struct iovec first;
   struct msghdr copy = *message;
-  cut(SENDMSG, file, &copy, &first);
+  shorten_first(SENDMSG, file, &copy, &first);
   return next(file, &copy, flags);
 }
 int recvmmsg(int file, struct mmsghdr *messages, unsigned count, int flags, struct timespec *within) {
   NEXT(recvmmsg);
-  return next(file, messages, count > 1 && fails(RECVMMSG) ? 1 : count, flags, within);
+  return next(file, messages, count > 1 && take_fault(RECVMMSG) ? 1 : count, flags, within);
 }
 int sendmmsg(int file, struct mmsghdr *messages, unsigned count, int flags) {
   NEXT(sendmmsg);
-  return next(file, messages, count > 1 && fails(SENDMMSG) ? 1 : count, flags);
+  return next(file, messages, count > 1 && take_fault(SENDMMSG) ? 1 : count, flags);
 }
 ssize_t copy_file_range(int from, off64_t *at, int to, off64_t *there, size_t length, unsigned flags) {
   NEXT(copy_file_range);
@@ -249,12 +254,12 @@ ssize_t sendfile(int to, int from, off_t *at, size_t length) {
 }
 ssize_t getrandom(void *bytes, size_t length, unsigned flags) {
   NEXT(getrandom);
-  return next(bytes, length > 256 && fails(GETRANDOM) ? 256 : length, flags);  // shorter ones come whole
+  return next(bytes, length > 256 && take_fault(GETRANDOM) ? 256 : length, flags);  // shorter ones come whole
 }
 
 // Linux has closed it whatever it says.
 static int closed(enum call call, int done, int failure) {
-  if (!fails(call)) return done;
+  if (!take_fault(call)) return done;
   errno = (int)counts->error;
   return failure;
 }
@@ -276,15 +281,15 @@ void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
 void *__libc_memalign(size_t, size_t);
 
-static int is_out_of_memory(void) {
-  if (!fails(MEMORY)) return 0;
+static int refuse_memory(void) {
+  if (!take_fault(MEMORY)) return 0;
   errno = ENOMEM;
   return 1;
 }
-void *malloc(size_t length) { return is_out_of_memory() ? NULL : __libc_malloc(length); }
-void *calloc(size_t count, size_t length) { return is_out_of_memory() ? NULL : __libc_calloc(count, length); }
-void *realloc(void *old, size_t length) { return is_out_of_memory() ? NULL : __libc_realloc(old, length); }
-void *memalign(size_t edge, size_t length) { return is_out_of_memory() ? NULL : __libc_memalign(edge, length); }
+void *malloc(size_t length) { return refuse_memory() ? NULL : __libc_malloc(length); }
+void *calloc(size_t count, size_t length) { return refuse_memory() ? NULL : __libc_calloc(count, length); }
+void *realloc(void *old, size_t length) { return refuse_memory() ? NULL : __libc_realloc(old, length); }
+void *memalign(size_t edge, size_t length) { return refuse_memory() ? NULL : __libc_memalign(edge, length); }
 void *aligned_alloc(size_t edge, size_t length) { return memalign(edge, length); }
 int posix_memalign(void **made, size_t edge, size_t length) {
   void *const memory = memalign(edge, length);
