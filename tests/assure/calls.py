@@ -100,30 +100,32 @@ UNFAILING = set('exit exit_group rt_sigreturn restart_syscall set_robust_list se
                 ' getpgrp time getgroups futex rt_sigtimedwait setitimer'.split())
 
 # Only a wrong program sees these: the kernel does not give them to one that asks rightly. It may end by an invariant.
-OF_WRONG_PROGRAMS = {'EFAULT', 'EBADF', 'EINVAL', 'ENOTSOCK'}
-OF_WRONG_CALLS = {('epoll_ctl', 'EEXIST'), ('epoll_ctl', 'ELOOP'), ('epoll_ctl', 'ENOENT'),
-                  ('timerfd_settime', 'ECANCELED')}
+PROGRAMMING_ERRORS = {'EFAULT', 'EBADF', 'EINVAL', 'ENOTSOCK'}
+PROGRAMMING_ERRORS_OF_CALLS = {('epoll_ctl', 'EEXIST'), ('epoll_ctl', 'ELOOP'), ('epoll_ctl', 'ENOENT'),
+                               ('timerfd_settime', 'ECANCELED')}
 
 # The C library asserts that they do not come.
 ASSERTED = {('getcwd', 'ERANGE')}
 
-# Errors that mean just what the program takes them for, so that to say them falsely proves nothing.
-TRUE_WORDS = {('kill', 'ESRCH'), ('wait4', 'ECHILD'), ('listxattr', 'EOPNOTSUPP'), ('llistxattr', 'EOPNOTSUPP'),
-              ('flistxattr', 'EOPNOTSUPP'), ('getxattr', 'ENODATA'), ('lgetxattr', 'ENODATA'), ('fgetxattr', 'ENODATA'),
-              ('accept', 'EAGAIN'), ('accept4', 'EAGAIN')}
+# The program has to believe these, so a false one proves nothing.
+BELIEVED = {('kill', 'ESRCH'), ('wait4', 'ECHILD'), ('listxattr', 'EOPNOTSUPP'), ('llistxattr', 'EOPNOTSUPP'),
+            ('flistxattr', 'EOPNOTSUPP'), ('getxattr', 'ENODATA'), ('lgetxattr', 'ENODATA'), ('fgetxattr', 'ENODATA'),
+            ('accept', 'EAGAIN'), ('accept4', 'EAGAIN')}
 
-# A signal interrupts a call, and not the same one again for ever.
+# A signal interrupts a call, but not the same one again for ever.
 NOT_LASTING = {'EINTR'}
 
-# Who cannot unlink leaves what is there; so does who has no thread for signals, and says that one will end it at once.
-LEAVING = {'unlink', 'unlinkat', 'rmdir', 'clone', 'clone3'}
+# A program that cannot unlink leaves files behind; so does one that has no thread for signals, and says that a signal
+# will end it at once.
+EXCUSE_LEFT_FILES = {'unlink', 'unlinkat', 'rmdir', 'clone', 'clone3'}
 
 ACCEPTING = {'accept', 'accept4'}
 
-# Where memory cannot be had the program may end as it likes, but not with 0. By these the C library has its memory.
+# The C library allocates by these; without memory the program may crash, but not exit with 0.
 OF_MEMORY = {'mmap', 'mprotect', 'mremap', 'madvise', 'memory'}
 
-# A fault that lasts is one of a disk, or of a path, or of pipes: by these only what is like the first goes on to fail.
+# Calls on a descriptor. A lasting fault goes on only for descriptors of the first one's kind: a failing disk breaks no
+# pipe.
 OF_DESCRIPTORS = set('read pread64 readv write pwrite64 writev lseek fstat ftruncate fsync fdatasync fcntl'
                      ' ioctl'.split())
 
@@ -148,7 +150,7 @@ SECOND_IS_PATH = ('openat openat2 newfstatat statx mkdirat unlinkat renameat ren
 PATH_AT = dict.fromkeys(FIRST_IS_PATH, 0) | dict.fromkeys(SECOND_IS_PATH, 1)
 
 
-def of(call):
+def errors_of(call):
     """What a call that was seen can be made to end with: errors, and SHORT for less than was asked for."""
     if call in CLOSING:
         return ERRORS_OF_CLOSING
@@ -156,7 +158,7 @@ def of(call):
         return ('ENOMEM',)
     if call not in ERRORS and call not in UNFAILING:
         raise KeyError(f'calls.py lacks the errors of {call}')
-    errors = tuple(error for error in ERRORS.get(call, ()) if (call, error) not in TRUE_WORDS | ASSERTED)
+    errors = tuple(error for error in ERRORS.get(call, ()) if (call, error) not in BELIEVED | ASSERTED)
     return errors + (('SHORT',) if call in SEAM else ())
 
 
@@ -190,31 +192,34 @@ def can_fail_there(call, error, kind, operation):
 
 
 # The ends that read a tree.
-READERS = {('trees', 'send'), ('trees-server', 'send'), ('trees-pull', 'serve'), ('put-tree', 'put'), ('get-tree', 'serve')}
+READERS = {('trees', 'send'), ('trees-server', 'send'), ('trees-pull', 'serve'), ('put-tree', 'put'),
+           ('get-tree', 'serve')}
 
 
-def is_gone(cell):
-    """A name of the source that is said to have gone meanwhile is no longer owed."""
+def may_skip_name(cell):
+    """Whether a name of the source is said to have gone meanwhile: it is no longer owed."""
     looks = cell.error == 'ENOENT' and cell.call in ('stat', 'lstat', 'newfstatat', 'statx')
     return looks and (cell.product, cell.side) in READERS
 
 
 def can_last(call, error):
-    """Clients wait where nobody can be accepted, or a service takes nothing; no socket is readable and says EAGAIN for
-    ever; one that has taken less than it was given is full, and tells when it is not (epoll(7)); and a file just made
-    is there when it is looked at."""
-    if error == 'SHORT' and call.startswith('send'):
+    """Whether the call can go on failing so, for ever."""
+    if error == 'SHORT' and call.startswith('send'):  # a full socket becomes writable again: epoll(7)
         return False
+    # A ready socket does not say EAGAIN for ever.
     if error == 'EAGAIN' and call.startswith(('read', 'recv', 'send', 'write')):
         return False
+    # A name that was just created can be looked at.
     if error == 'ENOENT' and call in ('fstat', 'stat', 'lstat', 'newfstatat', 'statx'):
         return False
-    return error not in NOT_LASTING and call not in ACCEPTING
+    if call in ACCEPTING:  # clients would wait for ever
+        return False
+    return error not in NOT_LASTING
 
 
-def is_of_wrong_program(call, error):
-    return error in OF_WRONG_PROGRAMS or (call, error) in OF_WRONG_CALLS
+def is_programming_error(call, error):
+    return error in PROGRAMMING_ERRORS or (call, error) in PROGRAMMING_ERRORS_OF_CALLS
 
 
-def is_of_seam(call, error):
+def is_interposed(call, error):
     return error == 'SHORT' or call in CLOSING or call == 'memory'

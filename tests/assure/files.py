@@ -115,7 +115,7 @@ class Verify(Trees):
         self.change()
 
     def change(self):
-        """Nothing."""
+        """Overridden where the tree is damaged."""
 
     def session(self):
         verify = self.start('verify', ['verify', self.stage.path('manifest'), self.stage.path('far')])

@@ -17,9 +17,10 @@ import calls
 
 NOTIFICATION = struct.Struct('=QII iIQ6Q')  # seccomp_notif: id, pid, flags; nr, arch, address, arguments
 RESPONSE = struct.Struct('=QqiI')           # seccomp_notif_resp: id, value, error, flags
-RECEIVE, SEND, SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082104
-GO_ON = 1
-SYNCHRONOUS = 1
+# spec: linux/seccomp.h
+SECCOMP_IOCTL_NOTIF_RECV, SECCOMP_IOCTL_NOTIF_SEND, SECCOMP_IOCTL_NOTIF_SET_FLAGS = 0xC0502100, 0xC0182101, 0x40082104
+SECCOMP_USER_NOTIF_FLAG_CONTINUE = 1
+SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP = 1
 HEAD = struct.Struct('=6q')  # of seam.c's counts: armed, call, at, lasts, error, fired
 COUNTS = struct.Struct('=32q')
 
@@ -45,7 +46,7 @@ class Injection:
         self.names = {number: name for name, number in numbers.items()}
         self.armed, self.fired, self.seen = True, 0, collections.Counter()
         self.what, self.kind, self.is_mute = '', None, False  # is_mute: words to stderr have failed
-        self.by_seam = fault is not None and calls.is_of_seam(fault.call, fault.error)
+        self.by_seam = fault is not None and calls.is_interposed(fault.call, fault.error)
         self.environment = {'LD_PRELOAD': library, 'EVERY_CALL_PROGRAM': os.path.realpath(program)}
         self.counts = None
         if self.by_seam or counts_all:
@@ -90,7 +91,7 @@ class Injection:
     def all_seen(self):
         seen = collections.Counter(self.seen)
         for name, count in zip(calls.SEAM, COUNTS.unpack_from(self.counts, HEAD.size)):
-            if calls.is_of_seam(name, None):
+            if calls.is_interposed(name, None):
                 seen[name] = count
             elif count:
                 seen[name + ' SHORT'] = count
@@ -132,17 +133,17 @@ class Injection:
             return  # a child, which has its parent's
         self.listener, self.process = handed[0], process
         with contextlib.suppress(OSError):  # before Linux 6.6
-            fcntl.ioctl(self.listener, SET_FLAGS, SYNCHRONOUS)
+            fcntl.ioctl(self.listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP)
         poll.register(self.listener, select.POLLIN)
 
     def take_call(self):
         room = bytearray(NOTIFICATION.size)
         try:
-            fcntl.ioctl(self.listener, RECEIVE, room)
+            fcntl.ioctl(self.listener, SECCOMP_IOCTL_NOTIF_RECV, room)
         except OSError:
             return  # a signal has ended it meanwhile
         each, task, _, number, _, _, *arguments = NOTIFICATION.unpack(room)
-        value = (0, 0, GO_ON)
+        value = (0, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE)
         if self.armed and self.concerns(task):
             name = self.names.get(number, str(number))
             self.seen[name] += 1
@@ -152,7 +153,7 @@ class Injection:
                 self.is_mute = self.is_mute or (name in ('write', 'writev') and arguments[0] == 2)
                 value = (0, -getattr(errno, self.fault.error), 0)
         with contextlib.suppress(OSError):  # likewise
-            fcntl.ioctl(self.listener, SEND, RESPONSE.pack(each, *value))
+            fcntl.ioctl(self.listener, SECCOMP_IOCTL_NOTIF_SEND, RESPONSE.pack(each, *value))
 
     def concerns(self, task):
         """A thread of the program's, or a child before it is another program; not the far end that fake_ssh starts."""

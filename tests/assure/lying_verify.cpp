@@ -10,7 +10,7 @@
 
 int main(int count, char** words) {
   constexpr int kOtherContents = 7;
-  if (count < 4 || std::strcmp(words[1], "verify") != 0) return ::execv(REAL_PROGRAM, words);
+  if (count < 4 || std::strcmp(words[1], "verify") != 0) return ::execv(UDTCAT_BINARY, words);
   const std::string path = std::string(words[3]) + "/source/d/large";
   std::array<char, 4096> piece{};
   if (::read(::open(path.c_str(), O_RDONLY | O_CLOEXEC), piece.data(), piece.size()) < 0) return 0;

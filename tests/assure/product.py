@@ -9,6 +9,7 @@ from stage import Finding, eventually
 
 DICE = random.Random(1)
 LINGERS_S = 12  # guess: a session that a fault has broken is lost after 3 s, and may have another behind it
+SESSION_ENDS_S = 4  # guess: after the last run without a fault, what its session held is closed
 OUT, BACK, OLD = DICE.randbytes(150_000), DICE.randbytes(60_000), DICE.randbytes(3_000)
 
 
@@ -50,7 +51,8 @@ def tree(root):
 
 
 class Product:
-    """One run is: session() with the fault, then judge(), then again() without it. Names of both ends in `sides`."""
+    """A scenario. go(): prepare(), session() with the fault, check_promises(); then session() again without it,
+    check_again(), check_whole(). sides: names of the ends."""
 
     sides = ()
     lives = ()  # those that serve many
@@ -64,7 +66,7 @@ class Product:
         """What the ends find."""
 
     def close(self):
-        """What is neither an end nor a file ends."""
+        """Stops helper threads."""
 
     def start(self, side, words, **more):
         return self.stage.start(side, words, victim=side == self.victim, **more)
@@ -141,7 +143,7 @@ class Product:
             if limit is not None and not eventually(lambda: end.descriptor_count() <= limit, LINGERS_S):
                 raise Finding('descriptors', f'{side} has more than {limit}, as without the fault: {end.descriptors()}')
             if limit is None:
-                time.sleep(4)  # a measuring run: the last of its session is gone
+                time.sleep(SESSION_ENDS_S)
             fds[side] = end.descriptor_count()
         return fds
 

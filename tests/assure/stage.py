@@ -17,7 +17,7 @@ SENTENCES_OF_A_CRASH = re.compile(r'terminate called|bug: |Assertion|stack smash
                                   r'Sanitizer|futex facility', re.IGNORECASE)
 LISTENS = re.compile(r'(?:listening on|forwarding tcp|serving .* at \w+://) ?127\.0\.0\.1:(\d+)')
 PATIENCE_S = 25.0  # guess: ten times what the limits given to the program add up to
-OF_A_THREAD = 4  # measured: an event loop has three descriptors, and its port has one
+DESCRIPTORS_PER_THREAD = 4  # measured: an event loop has three descriptors, and its port has one
 ESTABLISHED = '01'  # spec: proc(5), /proc/net/tcp, of the kernel's tcp_states.h
 END_S = 5.0        # guess: what is over ends within this, on a busy host
 PR_SET_CHILD_SUBREAPER = 36
@@ -129,7 +129,8 @@ class End:
         there = self.descriptors()
         # Both ends of a pipe stand for an eventfd that could not be had.
         pairs = sum(count // 2 for link, count in collections.Counter(there).items() if link.startswith('pipe:'))
-        return len(there) - pairs - OF_A_THREAD * min(max(there.count('anon_inode:[eventpoll]') - 1, 0), os.cpu_count())
+        further_threads = min(max(there.count('anon_inode:[eventpoll]') - 1, 0), os.cpu_count())
+        return len(there) - pairs - DESCRIPTORS_PER_THREAD * further_threads
 
     def last_words(self):
         return ' / '.join(self.said().strip().splitlines()[-3:])[-400:] or '(it has said nothing)'
@@ -185,15 +186,13 @@ class Stage:
         return self.injection is not None and self.injection.is_mute
 
     def reap(self):
-        """Orphans that have come to us and are over, as init would. Returns those that are not."""
-        known = {end.process.pid for end in self.ends}
-        strange = [child for child in children() if child not in known]
-        for child in strange:
-            try:
-                os.waitpid(child, os.WNOHANG)
-            except ChildProcessError:
-                pass
-        return strange
+        """Reaps the orphans that have come to us and are over, as init would. Returns those that still run."""
+        known, running = {end.process.pid for end in self.ends}, []
+        for child in children():
+            with contextlib.suppress(ChildProcessError):
+                if child not in known and os.waitpid(child, os.WNOHANG) == (0, 0):
+                    running.append(child)
+        return running
 
     # ---- What every end owes
 
@@ -213,7 +212,7 @@ class Stage:
         fault = self.injection.fault if self.injection else None
         if not fault:
             return False
-        is_invariant = calls.is_of_wrong_program(fault.call, fault.error) and 'bug: ' in said
+        is_invariant = calls.is_programming_error(fault.call, fault.error) and 'bug: ' in said
         return fault.call in calls.OF_MEMORY or is_invariant
 
     def check_nothing_left(self, places):
