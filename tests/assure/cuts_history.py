@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All that was done to the disks of a recording: inodes, steps that change them, and syncs, by lines of the trace."""
+"""All that was done to the disks of a recording: inodes, operations on them, and syncs, by lines of the trace."""
 import os
 import re
 import stat
 
 from cuts_trace import Exit, Untraceable, descriptor_of, split_arguments, string_of, strings_of
 
-NAMING = ('enter', 'remove', 'move')      # steps of directories
-CONTENT = ('write', 'size', 'zero')       # steps of a file that fdatasync(2) covers
+NAMING = ('link', 'unlink', 'rename')          # of directories; link: of any new name
+CONTENT = ('write', 'truncate', 'zero_range')  # of a file, and covered by fdatasync(2)
 ATTRIBUTES = ('mode', 'times', 'xattr')
-UMASK = 0o022                             # of what is recorded
+UMASK = 0o022                                  # of what is recorded
 
 
 class Inode:
@@ -20,10 +20,10 @@ class Inode:
         self.start = start if start is not None else ({} if kind == 'directory' else b'')
         self.now = dict(self.start) if kind == 'directory' else bytearray(self.start)
         self.birth = None
-        self.steps = []
+        self.operations = []
 
 
-class Step:
+class Operation:
     """A change that a cut may keep or lose. `inode` is the one that is changed, or named; `places` are the names,
     as (directory, name), that it leads away from and to."""
 
@@ -39,7 +39,8 @@ class Step:
         names = ' -> '.join(os.fsdecode(name) for _, name in self.places)
         about = names or f'{self.kind} at {self.at}' if self.kind in NAMING else f'at {self.at}'
         more = f', {len(self.data)} bytes' if isinstance(self.data, (bytes, bytearray)) else f' {self.data or ""}'
-        return f'step {self.number} (line {self.end}): {self.kind} {about}{more if self.kind not in NAMING else ""}'
+        more = '' if self.kind in NAMING else more
+        return f'operation {self.number} (line {self.end}): {self.kind} {about}{more}'
 
 
 class Sync:
@@ -52,21 +53,21 @@ class OpenFile:
         self.inode, self.disk, self.appends, self.offset = inode, disk, appends, 0
 
 
-def apply_to(content, step):
-    """Does a step of a file to a bytearray."""
-    if step.kind == 'write':
-        if len(content) < step.at:
-            content.extend(bytes(step.at - len(content)))
-        content[step.at:step.at + len(step.data)] = step.data
-    elif step.kind == 'size':
-        if step.at < len(content):
-            del content[step.at:]
+def apply_to(content, operation):
+    """Does an operation of a file to a bytearray."""
+    if operation.kind == 'write':
+        if len(content) < operation.at:
+            content.extend(bytes(operation.at - len(content)))
+        content[operation.at:operation.at + len(operation.data)] = operation.data
+    elif operation.kind == 'truncate':
+        if operation.at < len(content):
+            del content[operation.at:]
         else:
-            content.extend(bytes(step.at - len(content)))
-    elif step.kind == 'zero':
-        end = min(step.at + step.data, len(content))
-        if end > step.at:
-            content[step.at:end] = bytes(end - step.at)
+            content.extend(bytes(operation.at - len(content)))
+    elif operation.kind == 'zero_range':
+        end = min(operation.at + operation.data, len(content))
+        if end > operation.at:
+            content[operation.at:end] = bytes(end - operation.at)
 
 
 def snapshot(path, known):
@@ -96,7 +97,7 @@ class History:
     def __init__(self, paths, starts):
         self.paths = {name: os.fsencode(path) for name, path in paths.items()}
         self.roots = {name: snapshot(path, {}) for name, path in starts.items()}
-        self.steps, self.syncs, self.exits, self.open_files, self.directories = [], [], [], {}, {}
+        self.operations, self.syncs, self.exits, self.open_files, self.directories = [], [], [], {}, {}
 
     # ---- Names
 
@@ -168,37 +169,37 @@ class History:
             known = OpenFile(inode, disk, False) if inode else None
         return known
 
-    # ---- Steps
+    # ---- Operations
 
-    def add(self, step):
-        step.number = len(self.steps)
-        self.steps.append(step)
-        step.inode.steps.append(step)
-        if step.kind in NAMING:
-            self.apply_naming(step)
-            for directory, _ in step.places:
-                if directory is not step.inode:
-                    directory.steps.append(step)
-        elif step.kind in CONTENT:
-            apply_to(step.inode.now, step)
+    def add(self, operation):
+        operation.number = len(self.operations)
+        self.operations.append(operation)
+        operation.inode.operations.append(operation)
+        if operation.kind in NAMING:
+            self.apply_naming(operation)
+            for directory, _ in operation.places:
+                if directory is not operation.inode:
+                    directory.operations.append(operation)
+        elif operation.kind in CONTENT:
+            apply_to(operation.inode.now, operation)
 
     @staticmethod
-    def apply_naming(step):
-        if step.kind in ('remove', 'move'):
-            directory, name = step.places[0]
+    def apply_naming(operation):
+        if operation.kind in ('unlink', 'rename'):
+            directory, name = operation.places[0]
             directory.now.pop(name, None)
-        if step.kind in ('enter', 'move'):
-            directory, name = step.places[-1]
-            directory.now[name] = step.inode
+        if operation.kind in ('link', 'rename'):
+            directory, name = operation.places[-1]
+            directory.now[name] = operation.inode
 
-    def enter(self, call, path, inode):
+    def link(self, call, path, inode):
         place = self.parent_of(path)
         if place:
-            self.add(Step(call, place[0], 'enter', inode, ((place[1], place[2]),)))
+            self.add(Operation(call, place[0], 'link', inode, ((place[1], place[2]),)))
 
-    def content_step(self, call, open_file, kind, at, data=None):
+    def content_operation(self, call, open_file, kind, at, data=None):
         if open_file and open_file.inode.kind == 'file':
-            self.add(Step(call, open_file.disk, kind, open_file.inode, at=at, data=data))
+            self.add(Operation(call, open_file.disk, kind, open_file.inode, at=at, data=data))
 
     def read(self, events):
         for event in events:
@@ -229,9 +230,9 @@ class History:
         disk, inode = self.inode_at(path)
         if inode is None and 'O_CREAT' in flags:
             inode = Inode('file', mode & ~UMASK)
-            self.enter(call, path, inode)
+            self.link(call, path, inode)
         elif inode and 'O_TRUNC' in flags and inode.now:
-            self.add(Step(call, disk, 'size', inode, at=0))
+            self.add(Operation(call, disk, 'truncate', inode, at=0))
         if inode:
             self.open_files[(call.process, number)] = OpenFile(inode, disk, 'O_APPEND' in flags)
 
@@ -273,7 +274,7 @@ class History:
             at = len(open_file.inode.now) if open_file.appends else open_file.offset
             open_file.offset = at + len(data)
         if data:
-            self.content_step(call, open_file, 'write', at, data)
+            self.content_operation(call, open_file, 'write', at, data)
 
     def on_write(self, call, words):
         open_file = self.open_file(call.process, words[0])
@@ -300,23 +301,23 @@ class History:
     def on_ftruncate(self, call, words):
         open_file = self.open_file(call.process, words[0])
         if open_file and len(open_file.inode.now) != int(words[1]):
-            self.content_step(call, open_file, 'size', int(words[1]))
+            self.content_operation(call, open_file, 'truncate', int(words[1]))
 
     def on_truncate(self, call, words):
         disk, inode = self.inode_at(self.full_path(call.process, None, string_of(words[0])))
         if inode:
-            self.add(Step(call, disk, 'size', inode, at=int(words[1])))
+            self.add(Operation(call, disk, 'truncate', inode, at=int(words[1])))
 
     def on_fallocate(self, call, words):
         open_file, at, bytes_ = self.open_file(call.process, words[0]), int(words[2]), int(words[3])
         if open_file is None:
             return
         if 'PUNCH_HOLE' in words[1] or 'ZERO_RANGE' in words[1]:
-            self.content_step(call, open_file, 'zero', at, bytes_)
+            self.content_operation(call, open_file, 'zero_range', at, bytes_)
         elif 'COLLAPSE' in words[1] or 'INSERT' in words[1]:
             raise Untraceable(words[1])
         if 'KEEP_SIZE' not in words[1] and at + bytes_ > len(open_file.inode.now):
-            self.content_step(call, open_file, 'size', at + bytes_)
+            self.content_operation(call, open_file, 'truncate', at + bytes_)
 
     def on_copy_file_range(self, call, words):
         source, to = self.open_file(call.process, words[0]), self.open_file(call.process, words[2])
@@ -325,8 +326,8 @@ class History:
         offsets = [re.fullmatch(r'\[(\d+)\](?: => .*)?', words[each]) for each in (1, 3)]
         if source is None or None in offsets:
             raise Untraceable('copy_file_range(2) from elsewhere, or without offsets')
-        begin = int(offsets[0][1])
-        self.content_step(call, to, 'write', int(offsets[1][1]), bytes(source.inode.now[begin:begin + call.result]))
+        begin, at = (int(each[1]) for each in offsets)
+        self.content_operation(call, to, 'write', at, bytes(source.inode.now[begin:begin + call.result]))
 
     def refuse_data(self, call, to):
         if self.open_file(call.process, to):
@@ -354,7 +355,7 @@ class History:
     def target(self, call, at, path):
         return self.full_path(call.process, descriptor_of(at)[1] if at else None, string_of(path))
 
-    def move(self, call, source, to, flags='0'):
+    def rename(self, call, source, to, flags='0'):
         if 'EXCHANGE' in flags or 'WHITEOUT' in flags:
             raise Untraceable(flags)
         here, there = self.parent_of(source), self.parent_of(to)
@@ -365,21 +366,21 @@ class History:
         inode, over = here[1].now.get(here[2]), there[1].now.get(there[2])
         if inode is None:
             raise Untraceable(f'a rename of what is not known: {source!r}')
-        self.add(Step(call, here[0], 'move', inode, (here[1:], there[1:]), over=over))
+        self.add(Operation(call, here[0], 'rename', inode, (here[1:], there[1:]), over=over))
 
     def on_rename(self, call, words):
-        self.move(call, self.target(call, None, words[0]), self.target(call, None, words[1]))
+        self.rename(call, self.target(call, None, words[0]), self.target(call, None, words[1]))
 
     def on_renameat(self, call, words):
-        self.move(call, self.target(call, words[0], words[1]), self.target(call, words[2], words[3]))
+        self.rename(call, self.target(call, words[0], words[1]), self.target(call, words[2], words[3]))
 
     def on_renameat2(self, call, words):
-        self.move(call, self.target(call, words[0], words[1]), self.target(call, words[2], words[3]), words[4])
+        self.rename(call, self.target(call, words[0], words[1]), self.target(call, words[2], words[3]), words[4])
 
     def hard_link(self, call, of, path):
         _, inode = self.inode_at(of)
         if inode:
-            self.enter(call, path, inode)
+            self.link(call, path, inode)
 
     def on_link(self, call, words):
         self.hard_link(call, self.target(call, None, words[0]), self.target(call, None, words[1]))
@@ -389,50 +390,55 @@ class History:
         if by_descriptor:
             open_file = self.open_files.get((call.process, int(by_descriptor[1])))
             if open_file:
-                self.enter(call, self.target(call, words[2], words[3]), open_file.inode)
+                self.link(call, self.target(call, words[2], words[3]), open_file.inode)
             return
         self.hard_link(call, self.target(call, words[0], words[1]), self.target(call, words[2], words[3]))
 
-    def removed(self, call, path):
+    def unlink(self, call, path):
         place = self.parent_of(path)
         inode = place[1].now.get(place[2]) if place else None
         if inode:
-            self.add(Step(call, place[0], 'remove', inode, (place[1:],)))
+            self.add(Operation(call, place[0], 'unlink', inode, (place[1:],)))
 
     def on_unlink(self, call, words):
-        self.removed(call, self.target(call, None, words[0]))
+        self.unlink(call, self.target(call, None, words[0]))
 
     on_rmdir = on_unlink
 
     def on_unlinkat(self, call, words):
-        self.removed(call, self.target(call, words[0], words[1]))
+        self.unlink(call, self.target(call, words[0], words[1]))
 
     def on_mkdir(self, call, words):
-        self.enter(call, self.target(call, None, words[0]), Inode('directory', int(words[1], 8) & ~UMASK))
+        self.link(call, self.target(call, None, words[0]), Inode('directory', int(words[1], 8) & ~UMASK))
 
     def on_mkdirat(self, call, words):
-        self.enter(call, self.target(call, words[0], words[1]), Inode('directory', int(words[2], 8) & ~UMASK))
+        self.link(call, self.target(call, words[0], words[1]), Inode('directory', int(words[2], 8) & ~UMASK))
 
     def on_symlink(self, call, words):
-        self.enter(call, self.target(call, None, words[1]), Inode('link', 0o777, string_of(words[0])))
+        self.link(call, self.target(call, None, words[1]), Inode('link', 0o777, string_of(words[0])))
 
     def on_symlinkat(self, call, words):
-        self.enter(call, self.target(call, words[1], words[2]), Inode('link', 0o777, string_of(words[0])))
+        self.link(call, self.target(call, words[1], words[2]), Inode('link', 0o777, string_of(words[0])))
+
+    def make_node(self, call, path, kind_and_mode):
+        kind = {'S_IFIFO': stat.S_IFIFO, 'S_IFREG': 0}.get(kind_and_mode.split('|')[0])
+        if kind is None:
+            raise Untraceable(f'mknod of {kind_and_mode}')
+        mode = int(kind_and_mode.split('|')[-1], 8)
+        self.link(call, path, Inode('other', stat.S_IFIFO | mode) if kind else Inode('file', mode & ~UMASK))
+
+    def on_mknod(self, call, words):
+        self.make_node(call, self.target(call, None, words[0]), words[1])
 
     def on_mknodat(self, call, words):
-        kind = {'S_IFIFO': stat.S_IFIFO, 'S_IFREG': 0}.get(words[2].split('|')[0])
-        if kind is None:
-            raise Untraceable(f'mknod of {words[2]}')
-        mode = int(words[2].split('|')[-1], 8)
-        self.enter(call, self.target(call, words[0], words[1]),
-                   Inode('other', stat.S_IFIFO | mode) if kind else Inode('file', mode & ~UMASK))
+        self.make_node(call, self.target(call, words[0], words[1]), words[2])
 
     # ---- Attributes
 
     def attribute(self, call, found, kind, data):
         disk, inode = found
         if inode:
-            self.add(Step(call, disk, kind, inode, data=data))
+            self.add(Operation(call, disk, kind, inode, data=data))
 
     def of_descriptor(self, call, argument):
         open_file = self.open_file(call.process, argument)

@@ -55,9 +55,12 @@ class Product:
         """In a form in which equal things are equal."""
         return seen
 
-    def owes(self, disk, path, told):
-        """Whether a target has to be new, as these ends have told their users of success."""
-        return bool(told)
+    def owes(self, disk, path, acknowledged):
+        """Whether a target has to be new.
+
+        acknowledged: ends that exited with 0
+        """
+        return bool(acknowledged)
 
     def what_is_wrong(self, path, seen, wanted):
         """None: it is what is wanted."""
@@ -65,20 +68,22 @@ class Product:
             return None if seen is None else 'it is there'
         return 'it is not there' if seen is None else self.normal(path, seen).differs(wanted)
 
-    def complaints(self, disk, found, before, told, is_end):
+    def complaints(self, disk, found, before, acknowledged, after_rerun):
         """found, before  what is there, and was before the recording, by path
-        told           ends that have told their users of success; is_end: of the command that has gone on"""
+        acknowledged   ends that exited with 0
+        after_rerun    the command was run again"""
         for (of, path), (old, new) in self.targets.items():
             if of != disk:
                 continue
             seen = found.get(path)
             wrong = self.what_is_wrong(path, seen, new)
-            if self.owes(disk, path, told):
+            if self.owes(disk, path, acknowledged):
                 if wrong:
-                    yield f'lost: {disk}/{path}: {", ".join(told)} told of success, and {wrong}'
+                    yield f'lost: {disk}/{path}: {", ".join(acknowledged)} told of success, and {wrong}'
                 continue
             if wrong and seen and new and (seen.kind, seen.content) == (new.kind, new.content):
-                # A directory gets its attributes at the end, a file that is kept one by one; links' are not proved.
+                # Only attributes differ: a directory gets them last, a file whose content stays gets them one at a
+                # time, those of links are not promised.
                 if new.kind != 'file' or (old and old.content == new.content):
                     continue
             if wrong and self.what_is_wrong(path, seen, old):
@@ -89,7 +94,7 @@ class Product:
                 wrong = 'it is gone' if seen is None else seen.differs(self.untouched(was))
                 if wrong:
                     yield f'touched: {disk}/{path}: {wrong}'
-        if is_end:
+        if after_rerun:
             for path in found:
                 if path not in before and (disk, path) not in self.targets and not self.is_cache(path):
                     yield f'left: {disk}/{path}'
@@ -157,8 +162,8 @@ class Trees(Product):
             return seen
         return Seen('file', lines_of_manifest(seen.content), seen.mode)
 
-    def owes(self, disk, path, told):
-        return bool(told) if path != 'proof' else ('sender' if disk == 'near' else 'receiver') in told
+    def owes(self, disk, path, acknowledged):
+        return bool(acknowledged) if path != 'proof' else ('sender' if disk == 'near' else 'receiver') in acknowledged
 
     def listen(self, stage):
         stage.start('receiver', 'far', 'receive', '-v', '-l', f'127.0.0.1:{stage.port}', '-k', f'{stage.keys}/key',
@@ -379,10 +384,10 @@ class KeyPair(Product):
             with open(os.path.join(place, disk, path), 'rb') as file:
                 self.targets[(disk, path)] = (None, Seen('file', file.read()))
 
-    def complaints(self, disk, found, before, told, is_end):
+    def complaints(self, disk, found, before, acknowledged, after_rerun):
         """Another run makes another key: both halves whole, and no more."""
-        if not is_end:
-            yield from super().complaints(disk, found, before, told, is_end)
+        if not after_rerun:
+            yield from super().complaints(disk, found, before, acknowledged, after_rerun)
             return
         for of, path in self.targets:
             wanted = self.targets[(of, path)][1]

@@ -66,8 +66,8 @@ def free_port():
                 continue
 
 
-def born(path):
-    """When a file was made, as the program writes it; None: the file system does not tell."""
+def birth_time(path):
+    """Of a file, as the program writes it; None: the file system has none."""
     buffer = ctypes.create_string_buffer(256)
     if libc.statx(-100, os.fsencode(path), AT_SYMLINK_NOFOLLOW, STATX_BTIME, buffer) != 0:
         return None
@@ -76,9 +76,9 @@ def born(path):
     return b'%d.%09d' % (seconds, nanoseconds) if mask & STATX_BTIME else None
 
 
-def start_the_machine_again():
-    """For this process and its children: as after a power cut, the start of the machine has another name, and every
-    port is free."""
+def fake_reboot():
+    """Gives this process and its children a new boot_id and a network namespace of its own, in which every port is
+    free. Returns whether it could."""
     if libc.unshare(CLONE_NEWNS | CLONE_NEWNET) != 0:
         return False
     if subprocess.run(['ip', 'link', 'set', 'lo', 'up'], check=False).returncode != 0:
@@ -93,7 +93,7 @@ def start_the_machine_again():
 
 
 def put_in_place_of(place, shown):
-    """For this process and its children, after start_the_machine_again(): one directory is seen as another."""
+    """For this process and its children, after fake_reboot(): one directory is seen as another."""
     if libc.mount(os.fsencode(place), os.fsencode(shown), None, MS_BIND, None) != 0:
         raise OSError(ctypes.get_errno(), f'mount {place} on {shown}')
 
@@ -181,7 +181,7 @@ def materialise(tree, root):
     for place, node in journals:
         lines = node.content.split(b'\n')
         said = [line[5:] for line in lines if line.startswith(b'part ')]
-        birth = born(births[said[0]]) if said and said[0] in births else None
+        birth = birth_time(births[said[0]]) if said and said[0] in births else None
         if birth:
             write_file(place, node.content.replace(b'\npart ' + said[0] + b'\n', b'\npart ' + birth + b'\n', 1),
                        stat.S_IMODE(node.mode))
@@ -197,7 +197,7 @@ class Stage:
     def __init__(self, program, place, port=None):
         self.program, self.place, self.keys = program, place, os.path.join(place, 'keys')
         self.port = port or free_port()
-        self.processes, self.told = {}, {}
+        self.processes = {}
         os.makedirs(self.at('said'), exist_ok=True)
 
     def at(self, *words):
@@ -260,8 +260,8 @@ def record(program, product, place, script):
     product.prepare(place)
     for disk in DISKS:
         subprocess.run(['cp', '-a', os.path.join(place, disk), os.path.join(place, 'start-' + disk)], check=True)
-    done = subprocess.run(['strace', '-o', os.path.join(place, 'trace'), *cuts_trace.OPTIONS, script,
-                           '--play', product.name, '--place', place, '--program', program],
+    done = subprocess.run(['strace', '-o', os.path.join(place, 'trace'), *cuts_trace.OPTIONS, script, program,
+                           '--play', product.name, '--place', place],
                           check=False, capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f'{product.name} could not be recorded: {done.stdout}{done.stderr}')
@@ -279,15 +279,15 @@ def play(program, product, place):
 
 
 def read_recording(place):
-    """The history of a recording, the line at which each end had told its user of success, and the port."""
+    """The history of a recording, the line at which each end had exited with 0, and the port."""
     with open(os.path.join(place, RECORDED), encoding='utf-8') as file:
         recorded = json.load(file)
     history = History({disk: os.path.join(recorded['place'], disk) for disk in DISKS},
                       {disk: os.path.join(place, 'start-' + disk) for disk in DISKS})
     history.read(cuts_trace.read_trace(os.path.join(place, 'trace')))
-    told = {}
+    acknowledged = {}
     for name, (process, status) in recorded['ends'].items():
         if status != 0:
             raise RuntimeError(f'{place}: {name} ended with {status}')
-        told[name] = next(each.end for each in history.exits if each.process == process)
-    return history, told, recorded['port']
+        acknowledged[name] = next(each.end for each in history.exits if each.process == process)
+    return history, acknowledged, recorded['port']

@@ -11,9 +11,9 @@ atomic. syncfs(2) and sync(2) cover all of a disk; sync_file_range(2) covers not
 - fsync(2) of a file or directory commits the journal up to the last change of that inode, so that a new file has its
   name, and what was done to other names before is kept, too. fdatasync(2) commits it up to the last change of the
   file's size or blocks.  source: ext4_fsync_journal() in fs/ext4/fsync.c, i_sync_tid and i_datasync_tid
-- Data come any time later, page by page. A page that is new on the disk has a transaction, behind all steps before the
-  write; so it is lost with them. A file ends with the last page that came, but within a block that was there before its
-  size may come without its bytes, which are then zero. There is never anybody else's old data.
+- Data come any time later, page by page. A page that is new on the disk has a transaction, behind all operations before
+  the write; so it is lost with them. A file ends with the last page that came, but within a block that was there before
+  its size may come without its bytes, which are then zero. There is never anybody else's old data.
   source: Documentation/admin-guide/ext4.rst, data=ordered, delalloc
 - What rename(2) puts over another file has its data before.  source: the same, auto_da_alloc
 
@@ -45,101 +45,104 @@ class Node:
         return self.kind, content, self.mode, self.times, tuple(sorted(self.xattrs.items()))
 
 
-def is_in(step, directory):
-    return any(each is directory for each, _ in step.places)
+def is_in(operation, directory):
+    return any(each is directory for each, _ in operation.places)
 
 
 def durable_lines(history, mode):
-    """For each step the line from which on no cut can lose it."""
-    lines = [NEVER] * len(history.steps)
+    """For each operation the line from which on no cut can lose it."""
+    lines = [NEVER] * len(history.operations)
 
-    def keep(step, sync):
-        lines[step.number] = min(lines[step.number], sync.end)
+    def keep(operation, sync):
+        lines[operation.number] = min(lines[operation.number], sync.end)
 
     for sync in history.syncs:
-        before = [step for step in history.steps if step.disk == sync.disk and step.end < sync.begin]
+        before = [operation for operation in history.operations
+                  if operation.disk == sync.disk and operation.end < sync.begin]
         if sync.kind == 'syncfs':
             covered = before
         elif mode == 'ext4':
             data_only = sync.kind == 'fdatasync'
-            own = [step for step in before if step.inode is sync.inode or is_in(step, sync.inode)]
-            dated = [step for step in own if step.kind in CONTENT + ('enter',)] if data_only else own
+            own = [operation for operation in before if operation.inode is sync.inode or is_in(operation, sync.inode)]
+            dated = [operation for operation in own if operation.kind in CONTENT + ('link',)] if data_only else own
             last = dated[-1].number if dated else -1
-            covered = [step for step in before if step.kind != 'write' and step.number <= last]
-            covered += [step for step in own if step.kind == 'write']
+            covered = [operation for operation in before if operation.kind != 'write' and operation.number <= last]
+            covered += [operation for operation in own if operation.kind == 'write']
         else:
             kinds = CONTENT if sync.kind == 'fdatasync' else CONTENT + ATTRIBUTES
-            covered = [step for step in before
-                       if (step.kind in kinds and step.inode is sync.inode) or is_in(step, sync.inode)]
-        for step in covered:
-            keep(step, sync)
+            covered = [operation for operation in before
+                       if (operation.kind in kinds and operation.inode is sync.inode) or is_in(operation, sync.inode)]
+        for operation in covered:
+            keep(operation, sync)
     return lines
 
 
 class Cut:
     """A disk at the moment behind a line of the trace, with dice that say what of it was lost.
 
-    `policy` is what becomes of steps that nothing has synced: `all` or `none` are kept, `one` alone is lost, `but one`
-    are lost, or it is `random`.
+    `policy` is what becomes of operations that nothing has synced: `all` or `none` are kept, `one` alone is lost, `but
+    one` are lost, or it is `random`.
     """
 
     POLICIES = ('none', 'all', 'one', 'but one', 'random', 'random', 'random')
 
     def __init__(self, history, durable, disk, line, mode, policy, rng):
         self.mode, self.rng, self.line = mode, rng, line
-        self.steps = [step for step in history.steps if step.disk == disk and step.end <= line]
-        self.synced = {step.number for step in self.steps if durable[step.number] <= line}
+        self.operations = [operation for operation in history.operations
+                           if operation.disk == disk and operation.end <= line]
+        self.synced = {operation.number for operation in self.operations if durable[operation.number] <= line}
         self.root = history.roots[disk]
-        loose = [step for step in self.steps if step.number not in self.synced]
-        chosen = rng.choice(loose).number if loose and rng else None
-        if policy == 'none' or not loose:
+        unsynced = [operation for operation in self.operations if operation.number not in self.synced]
+        chosen = rng.choice(unsynced).number if unsynced and rng else None
+        if policy == 'none' or not unsynced:
             self.kept = set(self.synced)
         elif policy == 'all':
-            self.kept = {step.number for step in self.steps}
+            self.kept = {operation.number for operation in self.operations}
         elif policy == 'one':
-            self.kept = {step.number for step in self.steps if step.number != chosen}
+            self.kept = {operation.number for operation in self.operations if operation.number != chosen}
         elif policy == 'but one':
             self.kept = self.synced | {chosen}
         else:
-            self.kept = self.synced | {step.number for step in loose if rng.random() < 0.5}
+            self.kept = self.synced | {operation.number for operation in unsynced if rng.random() < 0.5}
         if mode == 'ext4':
-            self.keep_a_beginning(policy, loose, chosen)
-        self.rough = policy not in ('all', 'none')
+            self.keep_journal_prefix(policy, unsynced, chosen)
+        self.may_tear = policy not in ('all', 'none')
         self.notes = []
 
-    def keep_a_beginning(self, policy, loose, chosen):
-        """Of the journal, in the place of what the dice have said of each step."""
-        journal = [step for step in self.steps if step.kind != 'write']
-        least = max((step.number for step in journal if step.number in self.synced), default=-1)
-        last = self.steps[-1].number if self.steps else -1
+    def keep_journal_prefix(self, policy, unsynced, chosen):
+        """Of the journal, in the place of what the dice have said of each operation."""
+        journal = [operation for operation in self.operations if operation.kind != 'write']
+        least = max((operation.number for operation in journal if operation.number in self.synced), default=-1)
+        last = self.operations[-1].number if self.operations else -1
         point = {'none': least, 'all': last}.get(policy)
         if point is None:
-            points = [least] + [step.number for step in loose if step.number > least]
+            points = [least] + [operation.number for operation in unsynced if operation.number > least]
             point = self.rng.choice(points + [last])
         self.kept = {number for number in self.kept if number <= point} | self.synced
-        self.kept |= {step.number for step in journal if step.number <= point}
-        for step in journal:
-            if step.kind == 'move' and step.number <= point and step.over and step.inode.kind == 'file':
-                flushed = {each.number for each in step.inode.steps
-                           if each.kind == 'write' and each.number < step.number}
+        self.kept |= {operation.number for operation in journal if operation.number <= point}
+        for operation in journal:
+            is_kept = operation.number <= point
+            if operation.kind == 'rename' and is_kept and operation.over and operation.inode.kind == 'file':
+                flushed = {each.number for each in operation.inode.operations
+                           if each.kind == 'write' and each.number < operation.number}
                 self.kept |= flushed
                 self.synced |= flushed
 
     def lost(self):
         """In words; those of content once the tree was asked for."""
-        return [str(step) for step in self.steps if step.number not in self.kept] + self.notes
+        return [str(operation) for operation in self.operations if operation.number not in self.kept] + self.notes
 
     # ---- What is there
 
     def entries(self, directory):
         names = dict(directory.start)
-        for step in directory.steps:
-            if step.kind not in NAMING or step.number not in self.kept:
+        for operation in directory.operations:
+            if operation.kind not in NAMING or operation.number not in self.kept:
                 continue
-            if step.kind in ('remove', 'move') and step.places[0][0] is directory:
-                names.pop(step.places[0][1], None)
-            if step.kind in ('enter', 'move') and step.places[-1][0] is directory:
-                names[step.places[-1][1]] = step.inode
+            if operation.kind in ('unlink', 'rename') and operation.places[0][0] is directory:
+                names.pop(operation.places[0][1], None)
+            if operation.kind in ('link', 'rename') and operation.places[-1][0] is directory:
+                names[operation.places[-1][1]] = operation.inode
         return names
 
     def tree(self):
@@ -157,61 +160,70 @@ class Cut:
         return found
 
     def node_of(self, inode):
-        own = [step for step in inode.steps if step.number <= (self.steps[-1].number if self.steps else -1)]
+        last = self.operations[-1].number if self.operations else -1
+        own = [operation for operation in inode.operations if operation.number <= last]
         node = Node(inode, self.content_of(inode, own) if inode.kind == 'file' else
                     inode.start if inode.kind == 'link' else None)
         node.times, node.xattrs = inode.times, dict(inode.xattrs)
-        for step in own:
-            if step.kind in CONTENT:
+        for operation in own:
+            if operation.kind in CONTENT:
                 node.times = None
-            if step.kind not in ATTRIBUTES or step.number not in self.kept:
+            if operation.kind not in ATTRIBUTES or operation.number not in self.kept:
                 continue
-            if step.kind == 'mode':
-                node.mode = step.data
-            elif step.kind == 'times':
-                node.times = step.data
-            elif step.data[1] is None:
-                node.xattrs.pop(step.data[0], None)
+            if operation.kind == 'mode':
+                node.mode = operation.data
+            elif operation.kind == 'times':
+                node.times = operation.data
+            elif operation.data[1] is None:
+                node.xattrs.pop(operation.data[0], None)
             else:
-                node.xattrs[step.data[0]] = step.data[1]
+                node.xattrs[operation.data[0]] = operation.data[1]
         return node
 
     def content_of(self, inode, own):
-        steps = [step for step in own if step.kind in CONTENT]
-        if all(step.number in self.kept for step in steps) and not self.rough:
-            return self.content_by(inode, steps)
+        operations = [operation for operation in own if operation.kind in CONTENT]
+        if all(operation.number in self.kept for operation in operations) and not self.may_tear:
+            return self.content_by(inode, operations)
         if self.mode == 'ext4':
-            steps = [step for step in steps if step.kind == 'write' or step.number in self.kept]
-        if all(step.number in self.synced for step in steps):
-            return self.content_by(inode, steps)
-        before = self.content_by(inode, [step for step in steps if step.number in self.synced or
-                                         (self.mode == 'ext4' and step.kind != 'write')])
-        steps_kept = [step for step in steps if step.number in self.kept]
-        after = self.content_by(inode, steps_kept)
-        if not self.rough or before == after:
+            operations = [operation for operation in operations
+                          if operation.kind == 'write' or operation.number in self.kept]
+        if all(operation.number in self.synced for operation in operations):
+            return self.content_by(inode, operations)
+        before = self.content_by(inode, [operation for operation in operations if operation.number in self.synced or
+                                         (self.mode == 'ext4' and operation.kind != 'write')])
+        kept_operations = [operation for operation in operations if operation.number in self.kept]
+        after = self.content_by(inode, kept_operations)
+        if not self.may_tear or before == after:
             return after
-        loose = [step for step in steps_kept if step.number not in self.synced]
-        content = self.mixed(before, after, loose)
+        unsynced = [operation for operation in kept_operations if operation.number not in self.synced]
+        content = self.content_after_cut(before, after, unsynced)
         if content != after:
-            self.notes.append(f'of {loose[-1]} and those before: there are {len(content)} bytes, '
+            self.notes.append(f'of {unsynced[-1]} and those before: there are {len(content)} bytes, '
                               f'{sum(a != b for a, b in zip(content, after))} of them other ones')
         return content
 
     @staticmethod
-    def content_by(inode, steps):
+    def content_by(inode, operations):
         content = bytearray(inode.start)
-        for step in steps:
-            apply_to(content, step)
+        for operation in operations:
+            apply_to(content, operation)
         return bytes(content)
 
-    def mixed(self, before, after, loose):
+    def content_after_cut(self, before, after, unsynced):
         """Pages of two versions, all of the one or of the other as well."""
-        dice = self.rng.random()
-        if dice < 0.3:
+        if self.rng.random() < 0.3:
             return after
+        mixed, end = self.pages_after_cut(before, after, unsynced)
+        if self.mode == 'ext4':
+            return bytes(mixed[:self.size_after_cut_ext4(before, after, end)])
+        size = self.size_after_cut_posix(before, after)
+        return bytes(mixed[:size].ljust(size, b'\0'))
+
+    def pages_after_cut(self, before, after, unsynced):
+        """Bytes of `after`, with pages of `before`; and the end of the last page that is kept."""
         mixed = bytearray(after)
-        pages = sorted({page for step in loose if step.kind == 'write'
-                        for page in range(step.at // PAGE, (step.at + len(step.data) - 1) // PAGE + 1)})
+        pages = sorted({page for operation in unsynced if operation.kind == 'write'
+                        for page in range(operation.at // PAGE, (operation.at + len(operation.data) - 1) // PAGE + 1)})
         is_lost = self.rng.choice([lambda: True, lambda: False, lambda: self.rng.random() < 0.5])
         end = min(len(before), len(after)) if self.mode == 'ext4' else 0
         for page in pages:
@@ -225,19 +237,20 @@ class Cut:
             if self.mode == 'posix':
                 old = self.rng.choice([old, old, bytes(stop - begin), GARBAGE[:stop - begin]])
             mixed[begin:stop] = old
-        if self.mode == 'ext4':
-            partly = len(before) % PAGE and len(before) // PAGE == end // PAGE and self.rng.random() < 0.5
-            size = min(len(after), (end // PAGE + 1) * PAGE) if partly else max(end, min(len(before), len(after)))
-        else:
-            size = self.rng.choice([len(after), len(after), len(before), self.rng.randrange(len(after) + 1)])
-        if size > len(mixed):
-            return bytes(mixed.ljust(size, b'\0')) if self.mode == 'posix' else bytes(mixed)
-        return bytes(mixed[:size])
+        return mixed, end
+
+    def size_after_cut_ext4(self, before, after, end):
+        """The end of what came; or of its block, where that was there before."""
+        partly = len(before) % PAGE and len(before) // PAGE == end // PAGE and self.rng.random() < 0.5
+        return min(len(after), (end // PAGE + 1) * PAGE) if partly else max(end, min(len(before), len(after)))
+
+    def size_after_cut_posix(self, before, after):
+        return self.rng.choice([len(after), len(after), len(before), self.rng.randrange(len(after) + 1)])
 
 
 def whole_tree(history, disk):
     """As a process sees it at the end of the recording."""
-    return Cut(history, [NEVER] * len(history.steps), disk, NEVER, 'posix', 'all', None).tree()
+    return Cut(history, [NEVER] * len(history.operations), disk, NEVER, 'posix', 'all', None).tree()
 
 
 def digest_of(trees):

@@ -13,7 +13,7 @@ CHANGING = ['open', 'openat', 'openat2', 'creat', 'write', 'pwrite64', 'writev',
             'linkat', 'symlink', 'symlinkat', 'unlink', 'unlinkat', 'mkdir', 'mkdirat', 'rmdir', 'mknod', 'mknodat',
             'chmod', 'fchmod', 'fchmodat', 'utimensat', 'setxattr', 'lsetxattr', 'fsetxattr', 'removexattr',
             'lremovexattr', 'fremovexattr', 'ioctl', 'mmap', 'io_uring_setup']
-SYNCING = ['fsync', 'fdatasync', 'sync', 'syncfs', 'msync']
+SYNCING = ['fsync', 'fdatasync', 'sync', 'syncfs']
 TELLING = ['statx', 'clone', 'clone3', 'fork', 'vfork', 'exit_group', 'dup', 'dup2', 'dup3', 'fcntl']
 OPTIONS = ['-f', '-xx', '-y', '-v', '-s', '4200000', '-ttt', '-e', 'signal=none', '--seccomp-bpf',
            '-e', 'trace=' + ','.join(CHANGING + SYNCING + TELLING)]
