@@ -19,7 +19,7 @@ namespace udtcat::files {
 namespace {
 
 constexpr std::chrono::milliseconds kLookWhetherOver{250};  // guess: a transfer that is cut ends as soon
-constexpr int kMaxLooks = 100;                              // guess: nobody is faster so often
+constexpr int kMaxLooks = 100;                              // guess: no name is replaced at each of a hundred looks
 
 std::string day_text(std::time_t time) {
   std::tm date{};

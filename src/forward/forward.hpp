@@ -52,7 +52,8 @@ using ForwardSessionFactory =
 /// Clients that wait for a session with one service; beyond them they wait in the system's backlog.
 inline constexpr std::size_t kMaxWaitingClients = 1024;  // guess: of descriptors that wait for nothing yet
 
-enum class SessionSource { accepted, dialled };  ///< dialled: the destructor of each waits, see ClosedConnection
+/// dialled: its destructor may wait 2 s, so it is kept until that is over
+enum class SessionSource { accepted, dialled };
 
 /// Its listeners stay open whatever becomes of its sessions. A client goes to the newest session that answers, has room
 /// and, where peers say what they serve, serves what it wants. Else it waits: for `timeout` where there is no such
@@ -144,7 +145,7 @@ class Forward {
   const Handlers handlers_;
   bridge::RateLimitedLog error_log_;
   std::list<Session> sessions_;
-  std::deque<ClosedConnection> closed_;  // the oldest first; bounded by the pace of redials
+  std::deque<ClosedConnection> closed_;  // the oldest first; at most the redials of kReleasedAfter
   std::deque<Client> waiting_;           // of each service at most kMaxWaitingClients, and a few that were on their way
   tool::PeerTotals totals_;
   std::uint64_t next_number_ = 1;

@@ -14,7 +14,8 @@ struct State {
 std::ostream& operator<<(std::ostream& out, const State& state) { return out << state.name; }
 
 TEST(InheritedLimit, OfDescriptorsIsSaidWhereItIsTooLow) {
-  if (kSanitized) GTEST_SKIP() << "UBSan looks at objects through a pipe, and without one takes all for bad";
+  if (kSanitized)
+    GTEST_SKIP() << "UBSan checks memory by writing it to a pipe; with no descriptor left it calls each object invalid";
   // The loader needs the one that is left.
   const Ran ran =
       run({.argv = {"bash", "-c",

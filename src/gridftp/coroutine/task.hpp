@@ -29,7 +29,7 @@ template <typename T>
 using Task = boost::asio::awaitable<T>;
 
 /// The handler of a task that runs by itself: std::bad_alloc comes out of io_context::run(), as it does of any handler.
-/// Dropped, it would leave who waits for the task without an end.
+/// Were it dropped, whoever waits for the task would wait for ever.
 inline void rethrow(const std::exception_ptr& thrown) {
   if (thrown) std::rethrow_exception(thrown);
 }

@@ -48,9 +48,9 @@ class RestartJournal {
   /// Whether there is no file of the user, neither there nor at the temporary name of save(). One that is empty, or
   /// has only zeros, is what a power cut leaves of a journal.
   [[nodiscard]] static bool may_be_at(const files::FileLocation& location);
-  /// Whether the journal there, whatever its source, is that of the FILE.part that was made then; of one that a power
-  /// cut has left without its text, whether FILE.part is at least as old.
-  /// birth   empty: the file system does not tell
+  /// Whether the journal at `location` proves a FILE.part of this birth time to be ours, whatever its source. One
+  /// without text (power cut) proves any that is no younger than itself.
+  /// birth   of FILE.part; empty: the file system has none
   [[nodiscard]] static bool proves(const files::FileLocation& location, const std::string& birth);
 
   /// The file's text. Total: what is not a journal of `identity` and `boot` is none.

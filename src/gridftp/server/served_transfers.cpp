@@ -479,7 +479,8 @@ Task<Reply> ServedTransfers::list(std::string path, ListingFormat form, std::str
     if (walk)
       return std::make_shared<ListingSource>(io_, std::move(*walk), form, options_.read_only, now);
     else if (const auto facts = place_.root().facts_of(path);
-             facts && form != ListingFormat::facts && facts->kind != FileFacts::Kind::directory)  // a file shows itself
+             // LIST of a file lists that file.
+             facts && form != ListingFormat::facts && facts->kind != FileFacts::Kind::directory)
       return std::make_shared<ListingSource>(io_, *facts, form, options_.read_only, now);
     else
       return tl::unexpected(std::move(walk.error()));

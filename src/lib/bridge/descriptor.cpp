@@ -77,7 +77,8 @@ std::optional<std::error_code> socket_consumer_status(int number) {
   return std::nullopt;
 }
 
-/// For a directory that may be written to and not read. Through a file without a name: syncfs(2) takes no O_PATH.
+/// For a directory that may be written to and not read. syncfs(2) refuses an O_PATH descriptor, so it gets an unnamed
+/// file made there.
 std::error_code sync_file_system_of(int directory, const char* path) {
   const Descriptor nameless(::openat(directory, path, O_TMPFILE | O_WRONLY | O_CLOEXEC, S_IRUSR));
   if (nameless.is_open()) return ::syncfs(nameless.number()) == 0 ? std::error_code{} : last_error();

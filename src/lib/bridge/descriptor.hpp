@@ -54,9 +54,9 @@ enum class Half { read, write };
 /// Every open descriptor above `number` ends with the next exec(). For use between fork() and exec(), too.
 void close_on_exec_above(int number);
 
-/// Returns when the names in a directory are on the disk, so that no power cut takes one back. No error where there is
-/// no waiting for that: its file system syncs none, or the directory may not be read, and files without names cannot be
-/// made there.
+/// Returns when the names in a directory are on the disk, so that no power cut takes one back. Success, too, where
+/// nothing can be waited for: its file system syncs none, or the directory may not be read, and files without names
+/// cannot be made there.
 /// directory   `path` is relative to it, as of openat(2)
 [[nodiscard]] std::error_code sync_names(int directory, const char* path);
 

@@ -10,9 +10,8 @@ namespace udtcat::net {
 
 enum class LoopSignals { none, taken };  ///< taken: by a boost::asio::signal_set
 
-/// Makes the loop's descriptors, and looks whether the system watches those by which it wakes, knows the time and takes
-/// signals: Asio ignores the status of that epoll_ctl(2), and the loop would wait for ever. Success where /proc does
-/// not tell.
+/// Creates Asio's descriptors and checks in /proc that epoll watches its eventfd, timerfd and signal pipe: Asio ignores
+/// a failed epoll_ctl(2) and would never wake. Success where /proc does not tell.
 /// io   has no timer, socket or signal yet
 /// errors: Errc::out_of_resources
 /// Threads: any.

@@ -121,9 +121,9 @@ Status make_private_directory_of(const std::filesystem::path& file) {
 Status write_new_file(const std::filesystem::path& file, std::string_view text, unsigned mode) {
   // It has its name once all of it is on the disk, where the file system has files without names.  spec: open(2)
   const Descriptor nameless(::open(directory_of(file).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
-  const auto stored = [&file](Status written) {
+  const auto sync_or_remove = [&file](Status written) {
     if (written) written = sync_name(file);
-    if (!written) std::ignore = ::unlink(file.c_str());  // the next would find it in its way
+    if (!written) std::ignore = ::unlink(file.c_str());  // else the next run is refused: the file exists
     return written;
   };
   if (nameless.is_open()) {
@@ -131,13 +131,13 @@ Status write_new_file(const std::filesystem::path& file, std::string_view text, 
     const std::string by_number = "/proc/self/fd/" + std::to_string(nameless.number());
     if (::linkat(AT_FDCWD, by_number.c_str(), AT_FDCWD, file.c_str(), AT_SYMLINK_FOLLOW) == 0) {
       // Some file systems, as btrfs, keep nothing of a file that had no name.
-      return stored(::fdatasync(nameless.number()) == 0 ? Status() : not_written(file, errno));
+      return sync_or_remove(::fdatasync(nameless.number()) == 0 ? Status() : not_written(file, errno));
     }
     if (errno == EEXIST) return there_already(file);
   }
   const Descriptor made(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode));
   if (!made.is_open()) return errno == EEXIST ? there_already(file) : not_written(file, errno);
-  return stored(write_all(made, file, text));
+  return sync_or_remove(write_all(made, file, text));
 }
 
 Status append_line(const std::filesystem::path& file,

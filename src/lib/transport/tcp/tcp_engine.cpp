@@ -84,7 +84,8 @@ void TcpEngine::finish() {
       each->drain_on(TcpConnection::Clock::now());
       if (each->state() == TcpConnection::State::over) continue;
       const int events = (each->peer_has_ended() ? 0 : POLLIN) | (each->wants_to_send() ? POLLOUT : 0);
-      const int number = events == 0 ? -1 : each->descriptor();  // of one without events poll() tells its end
+      // poll() ignores -1; with no events it would still return at once, for POLLHUP.
+      const int number = events == 0 ? -1 : each->descriptor();
       draining.push_back({.fd = number, .events = static_cast<short>(events), .revents = 0});
     }
     if (draining.empty()) return;
