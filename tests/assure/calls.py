@@ -131,7 +131,7 @@ OF_DESCRIPTORS = set('read pread64 readv write pwrite64 writev lseek fstat ftrun
 
 OF_SOCKETS = set('sendto sendmsg recvfrom recvmsg'.split())
 
-# What seam.c counts and has fail, in its order.
+# Calls that seam.c counts and has fail, in its order.
 SEAM = ('read pread64 readv recvfrom recvmsg recvmmsg write pwrite64 writev sendto sendmsg sendmmsg copy_file_range'
         ' sendfile getrandom close fclose closedir memory').split()
 CLOSING = ('close', 'fclose', 'closedir')
@@ -162,10 +162,10 @@ def errors_of(call):
     return errors + (('SHORT',) if call in SEAM else ())
 
 
-# What a kernel does not say where an open descriptor is given with an empty path.
+# Errors that no kernel gives where an open descriptor is given with an empty path.
 OF_PATHS = {'EACCES', 'ELOOP', 'ENAMETOOLONG', 'ENOENT', 'ENOTDIR'}
 
-# What a kernel says of some operations of a call only, by its second argument.
+# Errors that a kernel gives for some operations of a call only, by its second argument.
 ADD, DUPLICATE = {1}, {fcntl.F_DUPFD, fcntl.F_DUPFD_CLOEXEC}  # EPOLL_CTL_ADD
 OF_OPERATIONS = {('epoll_ctl', 'ENOMEM'): ADD, ('epoll_ctl', 'ENOSPC'): ADD, ('epoll_ctl', 'EPERM'): ADD,
                  ('fcntl', 'EMFILE'): DUPLICATE}

@@ -71,7 +71,7 @@ class Product:
     def start(self, side, words, **more):
         return self.stage.start(side, words, victim=side == self.victim, **more)
 
-    # What differs
+    # ---- Of each product its own
 
     def session(self):
         """One transfer, up to the end of those ends that do not live on. Returns the ends whose 0 speaks of it."""
@@ -85,7 +85,7 @@ class Product:
         """Raises where something is not as after a run without a fault; nothing more may be there either."""
         raise NotImplementedError
 
-    # What does not
+    # ---- The same in all
 
     def server(self, side, words):
         """The living one, started where it is not there; its port, or None where it has ended."""
