@@ -83,7 +83,12 @@ Result<std::shared_ptr<void>> lock(const files::FileLocation& file, const bridge
 /// none: it is not ours after all, or not to be opened
 Result<std::optional<OpenPartialFile>> open_ours(const files::FileLocation& file, PartialFile names) {
   auto descriptor = names.part.open(O_WRONLY | O_NOFOLLOW, Errc::local_write_failed);
-  if (!descriptor) return std::nullopt;
+  if (!descriptor) {
+    const int error = descriptor.error().errno_value;
+    const bool is_of_host = error == EMFILE || error == ENFILE || error == ENOMEM || error == EIO;
+    if (is_of_host) return tl::unexpected(std::move(descriptor.error()));
+    return std::nullopt;
+  }
   UDTCAT_TRY(auto turn, lock(file, *descriptor));
   // Another transfer may have given it its name between open() and flock(): then the descriptor is a whole file.
   if (!names.part.names(*descriptor) || !is_ours(names)) return std::nullopt;

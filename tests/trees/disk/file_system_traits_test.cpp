@@ -2,8 +2,12 @@
 #include "trees/disk/file_system_traits.hpp"
 
 #include <filesystem>
+#include <string>
+#include <thread>
 
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,6 +36,22 @@ TEST(FileTraits, AreThoseOfPosixWhereNothingCanBeTried) {
   const auto directory = opened(folder / "gone");
   std::filesystem::remove(folder / "gone");
   EXPECT_EQ(traits_of(directory).time_unit, std::chrono::nanoseconds(1));
+}
+
+TEST(FileTraits, OfAnOverlayTellThatSyncfsHearsOfNoError) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may mount";
+  const Folder folder;
+  EXPECT_TRUE(traits_of(opened(folder.path())).obeys_syncfs);
+  std::thread([&] {
+    ASSERT_EQ(::unshare(CLONE_NEWNS), 0);
+    ASSERT_EQ(::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr), 0);
+    ASSERT_EQ(::mount("none", folder.path().c_str(), "tmpfs", 0, nullptr), 0);
+    for (const char* name : {"lower", "upper", "work", "all"}) std::filesystem::create_directory(folder / name);
+    const std::string layers =
+        "lowerdir=" + folder / "lower" + ",upperdir=" + folder / "upper" + ",workdir=" + folder / "work";
+    ASSERT_EQ(::mount("none", (folder / "all").c_str(), "overlay", 0, layers.c_str()), 0);
+    EXPECT_FALSE(traits_of(opened(folder / "all")).obeys_syncfs);
+  }).join();
 }
 
 TEST(FileTimes, AreCutAsFileSystemsDo) {
