@@ -76,10 +76,9 @@ Result<FileTree> FileTree::open(const std::string& directory) {
 }
 
 Result<FileTree> FileTree::make(const std::string& directory) {
-  if (::mkdir(directory.c_str(), kTreeDirectoryMode) == 0)
-    UDTCAT_CHECK(FileLocation(directory).sync_name());
-  else if (errno != EEXIST)
-    return tree_failed(Errc::local_write_failed, "make the directory", directory);
+  const bool is_new = ::mkdir(directory.c_str(), kTreeDirectoryMode) == 0;
+  if (!is_new && errno != EEXIST) return tree_failed(Errc::local_write_failed, "make the directory", directory);
+  if (is_new) UDTCAT_CHECK(FileLocation(directory).sync_name());
   bridge::Descriptor root(::open(directory.c_str(), kDirectoryFlags));
   if (!root.is_open()) return tree_failed(Errc::local_write_failed, "open the directory", directory);
   return FileTree(std::move(root), directory);
@@ -162,10 +161,9 @@ Result<FileLocation> FileTree::locate(const std::string& path, Errc code) const 
 Status FileTree::make_directory(const std::string& path) const {
   const auto [above, name] = parted(path);
   UDTCAT_TRY(const auto directory, enter(above, Errc::local_write_failed));
-  if (::mkdirat(directory->number(), name.c_str(), kTreeDirectoryMode) == 0)
-    UDTCAT_CHECK(FileLocation(directory, name, shown(path)).sync_name());
-  else if (errno != EEXIST)
-    return tree_failed(Errc::local_write_failed, "make the directory", shown(path));
+  const bool is_new = ::mkdirat(directory->number(), name.c_str(), kTreeDirectoryMode) == 0;
+  if (!is_new && errno != EEXIST) return tree_failed(Errc::local_write_failed, "make the directory", shown(path));
+  if (is_new) UDTCAT_CHECK(FileLocation(directory, name, shown(path)).sync_name());
   UDTCAT_CHECK(enter(path, Errc::local_write_failed));  // what is there may be something else
   return {};
 }

@@ -105,6 +105,15 @@ Asked<std::optional<std::uint32_t>> group_id(const std::string& name) {
   return known.of(name, [&] { return ask<group>(::getgrnam_r, name.c_str(), id_of); });
 }
 
+/// The id of a name, where it is known here.
+Asked<std::uint32_t> id_or(std::uint32_t number, const std::string& name,
+                           Asked<std::optional<std::uint32_t>> (*id_of)(const std::string&)) {
+  if (name.empty()) return number;
+  const auto id = id_of(name);
+  if (!id) return tl::unexpected(id.error());
+  return id->value_or(number);
+}
+
 }  // namespace
 
 Result<Owner> owner_of(std::uint32_t uid, std::uint32_t gid) {
@@ -118,13 +127,12 @@ Result<Owner> owner_of(std::uint32_t uid, std::uint32_t gid) {
 
 Result<OwnerIds> ids_of(const Owner& owner) {
   constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();  // spec: chown(2): -1
-  using Id = Asked<std::optional<std::uint32_t>>;
-  const Id uid = owner.user.empty() ? Id(std::nullopt) : user_id(owner.user);
-  const Id gid = owner.group.empty() ? Id(std::nullopt) : group_id(owner.group);
+  const Asked<std::uint32_t> uid = id_or(owner.uid, owner.user, user_id);
+  const Asked<std::uint32_t> gid = id_or(owner.gid, owner.group, group_id);
   if (!uid || !gid)
     return core::fail_by_errno(Errc::local_write_failed, fmt::format("look up {}:{}", owner.user, owner.group),
                                uid ? gid.error() : uid.error());
-  const OwnerIds ids{uid->value_or(owner.uid), gid->value_or(owner.gid)};
+  const OwnerIds ids{*uid, *gid};
   if (ids.uid == kNone || ids.gid == kNone)
     return fail(Errc::local_write_failed, fmt::format("give a file to {}:{}", owner.uid, owner.gid),
                 "there is no such number of a user or a group");
