@@ -31,7 +31,7 @@ constexpr std::size_t kMaxRemembered = 65'536;       // guess: of each kind: the
 
 /// An answer, or the errno where nobody could be asked.
 template <typename Answer>
-using Asked = tl::expected<Answer, int>;
+using LookupResult = tl::expected<Answer, int>;
 
 /// Answers by their questions; a failure is no answer.
 /// Threads: internally synchronised.
@@ -39,11 +39,11 @@ template <typename Question, typename Answer>
 class LookupCache {
  public:
   template <typename Ask>
-  Asked<Answer> of(const Question& question, Ask ask) {
+  LookupResult<Answer> of(const Question& question, Ask ask) {
     const core::MutexLock lock(mutex_);
     const auto known = answers_.find(question);
     if (known != answers_.end()) return known->second;
-    Asked<Answer> answer = ask();
+    LookupResult<Answer> answer = ask();
     if (!answer) return answer;
     if (answers_.size() >= kMaxRemembered) answers_.clear();
     answers_.emplace(question, *answer);
@@ -68,7 +68,7 @@ bool is_failure(int error) {
 /// The answer about an account, or a group, which one of the calls of getpwnam(3) finds; about null where there is
 /// none.
 template <typename Account, typename Call, typename Key, typename Answer>
-auto ask(Call call, Key key, Answer answer) -> Asked<decltype(answer(nullptr))> {
+auto ask(Call call, Key key, Answer answer) -> LookupResult<decltype(answer(nullptr))> {
   std::vector<char> memory(kAccountBytes);
   for (;;) {
     Account account{};
@@ -81,33 +81,33 @@ auto ask(Call call, Key key, Answer answer) -> Asked<decltype(answer(nullptr))> 
   }
 }
 
-Asked<std::string> user_name(std::uint32_t uid) {
+LookupResult<std::string> user_name(std::uint32_t uid) {
   static LookupCache<std::uint32_t, std::string> known;
   const auto name_of = [](const passwd* user) { return user != nullptr ? short_enough(user->pw_name) : std::string(); };
   return known.of(uid, [&] { return ask<passwd>(::getpwuid_r, uid, name_of); });
 }
 
-Asked<std::string> group_name(std::uint32_t gid) {
+LookupResult<std::string> group_name(std::uint32_t gid) {
   static LookupCache<std::uint32_t, std::string> known;
   const auto name_of = [](const group* all) { return all != nullptr ? short_enough(all->gr_name) : std::string(); };
   return known.of(gid, [&] { return ask<group>(::getgrgid_r, gid, name_of); });
 }
 
-Asked<std::optional<std::uint32_t>> user_id(const std::string& name) {
+LookupResult<std::optional<std::uint32_t>> user_id(const std::string& name) {
   static LookupCache<std::string, std::optional<std::uint32_t>> known;
   const auto id_of = [](const passwd* user) { return user != nullptr ? std::optional(user->pw_uid) : std::nullopt; };
   return known.of(name, [&] { return ask<passwd>(::getpwnam_r, name.c_str(), id_of); });
 }
 
-Asked<std::optional<std::uint32_t>> group_id(const std::string& name) {
+LookupResult<std::optional<std::uint32_t>> group_id(const std::string& name) {
   static LookupCache<std::string, std::optional<std::uint32_t>> known;
   const auto id_of = [](const group* all) { return all != nullptr ? std::optional(all->gr_gid) : std::nullopt; };
   return known.of(name, [&] { return ask<group>(::getgrnam_r, name.c_str(), id_of); });
 }
 
 /// The id of a name, where it is known here.
-Asked<std::uint32_t> id_or(std::uint32_t number, const std::string& name,
-                           Asked<std::optional<std::uint32_t>> (*id_of)(const std::string&)) {
+LookupResult<std::uint32_t> id_or(std::uint32_t number, const std::string& name,
+                                  LookupResult<std::optional<std::uint32_t>> (*id_of)(const std::string&)) {
   if (name.empty()) return number;
   const auto id = id_of(name);
   if (!id) return tl::unexpected(id.error());
@@ -127,8 +127,8 @@ Result<Owner> owner_of(std::uint32_t uid, std::uint32_t gid) {
 
 Result<OwnerIds> ids_of(const Owner& owner) {
   constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();  // spec: chown(2): -1
-  const Asked<std::uint32_t> uid = id_or(owner.uid, owner.user, user_id);
-  const Asked<std::uint32_t> gid = id_or(owner.gid, owner.group, group_id);
+  const LookupResult<std::uint32_t> uid = id_or(owner.uid, owner.user, user_id);
+  const LookupResult<std::uint32_t> gid = id_or(owner.gid, owner.group, group_id);
   if (!uid || !gid)
     return core::fail_by_errno(Errc::local_write_failed, fmt::format("look up {}:{}", owner.user, owner.group),
                                uid ? gid.error() : uid.error());

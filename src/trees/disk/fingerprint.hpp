@@ -35,7 +35,8 @@ inline constexpr std::chrono::milliseconds kLately{20};
 [[nodiscard]] bool tells_of_changes(const bridge::Descriptor& directory);
 
 /// None where it changed so lately that another change could leave its times as they are, on a file system that is not
-/// known to tell of each change, and where the boot has no name. It speaks of stores through mappings that are made later: see writers.hpp.
+/// known to tell of each change, and where the boot has no name. It speaks of stores through mappings that are made
+/// later: see writers.hpp.
 /// location   of the file, in an opened directory
 [[nodiscard]] std::optional<Fingerprint> fingerprint_of(const files::FileLocation& location, const struct stat& status);
 

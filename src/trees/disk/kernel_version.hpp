@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the kernel can be expected to do, where it cannot be asked.
+/// The version of the kernel, where it tells of what the kernel does.
 #pragma once
 
 #include <compare>

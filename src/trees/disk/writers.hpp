@@ -23,8 +23,8 @@ enum class Writers {
 /// returns  false: that cannot be had
 [[nodiscard]] bool write_back(const bridge::Descriptor& file);
 
-/// Has the next reads come from the disk: after a write-back that failed the page cache may hold what the disk does not,
-/// and only who asked first was told.  spec: fsync(2), errors
+/// Has the next reads come from the disk: after a write-back that failed the page cache may hold what the disk does
+/// not, and only who asked first was told. spec: fsync(2), errors
 /// file   opened for writing, too
 /// returns  false: what was stored cannot be written back
 [[nodiscard]] bool drop_page_cache(const bridge::Descriptor& file);
