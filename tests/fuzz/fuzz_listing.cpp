@@ -14,7 +14,8 @@ namespace fuzz_listing {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace udtcat::gridftp;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (missing_names_in(end_of_listing({.with_line_end = missing_names_in(text)})) != missing_names_in(text)) std::abort();
+  if (missing_names_in(end_of_listing({.with_line_end = missing_names_in(text)})) != missing_names_in(text))
+    std::abort();
   const auto entries = parse_listing(text);
   if (!entries) return 0;
   std::string_view last;
