@@ -7,8 +7,10 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/core/try.hpp"
+#include "lib/core/user_text.hpp"
 #include "trees/disk/fingerprint.hpp"
 #include "trees/start_thread.hpp"
 
@@ -76,6 +78,12 @@ Status Committer::commit(std::vector<ReceivedFile> batch, Destination& destinati
   return {};
 }
 
+NameStatus Committer::sync(const files::FileLocation& part) {
+  UDTCAT_TRY(auto opened, part.open(O_RDONLY, Errc::local_write_failed));
+  if (::fsync(opened.number()) == 0) return {};
+  return core::fail_by_errno(Errc::local_write_failed, "store " + part.shown());
+}
+
 NameResult<struct stat> Committer::give_name(const ReceivedFile& file, Destination& destination) {
   if (file.state.has_name) {
     UDTCAT_TRY(const auto now, destination.hold(file.entry.path, file.state.status));
@@ -84,6 +92,7 @@ NameResult<struct stat> Committer::give_name(const ReceivedFile& file, Destinati
                 "somebody else is writing it");
   }
   UDTCAT_TRY(const auto folder, destination.folder_of(file.entry.path));
+  if (file.state.needs_fsync) UDTCAT_CHECK(sync(folder.of(file.entry.path)));
   if (file.fingerprint && folder.traits().tells_of_changes) {
     auto opened = folder.of(file.entry.path)
                       .open(O_RDONLY, Errc::local_read_failed);  // where it cannot be opened it is not cached

@@ -77,6 +77,7 @@ class Committer {
   void hand_over();
   void work();
   [[nodiscard]] Status commit(std::vector<ReceivedFile> batch, Destination& destination);
+  [[nodiscard]] static NameStatus sync(const files::FileLocation& part);
   [[nodiscard]] NameResult<struct stat> give_name(const ReceivedFile& file, Destination& destination);
   void watch(const ReceivedFile& file, const struct stat& stands);
   void begin_watch(bridge::Descriptor part);

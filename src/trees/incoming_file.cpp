@@ -194,13 +194,17 @@ ScopedStatus IncomingFile::take(const FileDone& done) {
   return {};
 }
 
-/// Sets size and attributes, syncs the part where syncfs(2) would not, and closes it: some file systems say only then
-/// that the disk is full.
+/// Sets size and attributes, syncs the part where neither syncfs(2) nor the committer would, and closes it: some file
+/// systems say only then that the disk is full.
 NameStatus IncomingFile::finish_part() {
   if (::ftruncate(part_.number(), static_cast<off_t>(entry_.size_bytes)) != 0)
     return tl::unexpected(failed("set the size of"));
   UDTCAT_TRY(const auto own, destination_.folder_of(entry_.path));
-  if (!own.traits().obeys_syncfs && ::fsync(part_.number()) != 0) return tl::unexpected(failed("store"));
+  // A file that its owner may not read cannot be opened for that later.
+  const bool is_synced_later =
+      own.traits().writes_by_syncfs && ((entry_.attributes.mode & S_IRUSR) != 0 || ::geteuid() == 0);
+  if (!own.traits().obeys_syncfs && !is_synced_later && ::fsync(part_.number()) != 0)
+    return tl::unexpected(failed("store"));
   const bool is_new = !basis_ || !basis_->is_part;
   UDTCAT_CHECK(destination_.set_attributes_of(part_, entry_, is_new));
   charged_part_.close();
@@ -214,7 +218,10 @@ NameStatus IncomingFile::finish_part() {
   if (!status || static_cast<std::uint64_t>(status->st_size) != entry_.size_bytes)
     return fail(Errc::local_write_failed, "store " + destination_.tree().shown(entry_.path),
                 "its part has another size than was written");
-  state_ = {.has_name = false, .may_be_cached = true, .status = *status};
+  state_ = {.has_name = false,
+            .needs_fsync = !own.traits().obeys_syncfs && is_synced_later,
+            .may_be_cached = true,
+            .status = *status};
   return {};
 }
 
@@ -243,7 +250,8 @@ ScopedResult<bool> IncomingFile::keep_existing() {
   if (!location.leads_to(existing_) || now.st_size != before.st_size)
     return of_name(fail(Errc::local_read_failed, "keep " + location.shown(), "somebody else has replaced it"));
   // A change by somebody else cannot be told from ours of the attributes, so after either it is not cached.
-  state_ = {.has_name = true, .may_be_cached = times_tell && is_same_state(now, before), .status = now};
+  state_ = {
+      .has_name = true, .needs_fsync = false, .may_be_cached = times_tell && is_same_state(now, before), .status = now};
   return true;
 }
 

@@ -48,6 +48,7 @@ class IncomingFile {
   /// Of a complete file.
   struct State {
     bool has_name = false;      ///< else it is a part
+    bool needs_fsync = false;   ///< syncfs(2) stores it without telling of errors; fsync(2) tells, and waits no more
     bool may_be_cached = true;  ///< its times tell of each change since its content was compared
     struct stat status {};
   };

@@ -150,17 +150,30 @@ TEST_F(TreesDiskErrors, FullDiskIsReported) {
   expect_no_big_file("space left on device");
 }
 
+/// A disk that has less space than its file system knows of; mounted at `place`.
+std::string thin_volume(const std::string& place) {
+  return "mkdir volume && mount -t tmpfs -o size=16M none volume && truncate -s 64M volume/image && "
+         "mkfs.ext4 -qF -O ^has_journal -E lazy_itable_init=0 volume/image && mount -o loop volume/image " +
+         place;
+}
+
 /// A write-back that fails leaves the pages as if they were on the disk, and is told of once.
 TEST_F(TreesDiskErrors, PartOfWhichTheDiskHasNotAllIsNoPart) {
-  mount({"",
-         "mkdir volume && mount -t tmpfs -o size=16M none volume && truncate -s 64M volume/image && "
-         "mkfs.ext4 -qF -O ^has_journal -E lazy_itable_init=0 volume/image && mount -o loop volume/image dst"});
+  mount({"", thin_volume("dst")});
   expect_refused(transfer_src(), "input/output error");
   script("mount -o remount,size=100M volume");
   const Outcome outcome = transfer_src();
   EXPECT_EQ(outcome.sender, kSuccess) << outcome.said_by_sender;
   EXPECT_EQ(outcome.receiver, kSuccess) << outcome.said_by_receiver;
   script("umount dst && mount -o loop volume/image dst && cmp src/big dst/src/big");
+}
+
+TEST_F(TreesDiskErrors, WriteBackThatFailsBelowAnOverlayIsReported) {
+  mount({"", "mkdir lower disk && " + thin_volume("disk") +
+                 " && mkdir disk/upper disk/work && "
+                 "mount -t overlay -o lowerdir=lower,upperdir=disk/upper,workdir=disk/work none dst"});
+  expect_refused(transfer_src(), "input/output error");
+  EXPECT_FALSE(fs::exists(here("dst/src/big")));
 }
 
 TEST_F(TreesDiskErrors, ReadOnlyDiskIsReported) {

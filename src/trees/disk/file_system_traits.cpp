@@ -102,7 +102,9 @@ bool is_of_this_host(const bridge::Descriptor& directory) {
 }
 
 FileSystemTraits traits_of(const bridge::Descriptor& directory) {
-  FileSystemTraits traits{.tells_of_changes = tells_of_changes(directory), .obeys_syncfs = obeys_syncfs(directory)};
+  FileSystemTraits traits{.tells_of_changes = tells_of_changes(directory),
+                          .obeys_syncfs = obeys_syncfs(directory),
+                          .writes_by_syncfs = is_of_this_host(directory)};
   const char* name = kProbeName;
   bridge::Descriptor probe = make_probe(directory, name);
   if (!probe.is_open()) probe = make_probe(directory, name = kPlainProbeName);

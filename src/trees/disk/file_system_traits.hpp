@@ -21,6 +21,7 @@ struct FileSystemTraits {
   bool folds_into_inodes = true;  ///< and each spelling shows the same inode
   bool tells_of_changes = false;  ///< by the times of its files; see fingerprint.hpp
   bool obeys_syncfs = true;       ///< else each file and directory is to be synced by itself
+  bool writes_by_syncfs = true;   ///< syncfs(2) stores all, whether it tells of errors or not
 };
 
 /// Makes a file in a directory of ours, looks at what becomes of it, and removes it. Of times, modes and names
