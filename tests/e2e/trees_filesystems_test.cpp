@@ -150,17 +150,19 @@ TEST_F(TreesDiskErrors, FullDiskIsReported) {
   expect_no_big_file("space left on device");
 }
 
-/// A disk that has less space than its file system knows of; mounted at `place`.
+/// Has the disk of an ext4 at `place` less space for what files have in them than the file system knows of.
 std::string thin_volume(const std::string& place) {
-  return "mkdir volume && mount -t tmpfs -o size=16M none volume && truncate -s 64M volume/image && "
-         "mkfs.ext4 -qF -O ^has_journal -E lazy_itable_init=0 volume/image && mount -o loop volume/image " +
+  return "truncate -s 64M sparse && mkfs.ext4 -qFb 4096 -O ^has_journal,^uninit_bg,^metadata_csum,^flex_bg sparse && "
+         "mkdir volume && mount -t tmpfs -o size=80M none volume && cp --sparse=never sparse volume/image && "
+         "fallocate -p -o 24M -l 39M volume/image && "
+         "mount -o remount,size=$(($(du -k volume/image | cut -f1) + 1024))k volume && mount -o loop volume/image " +
          place;
 }
 
 /// A write-back that fails leaves the pages as if they were on the disk, and is told of once.
 TEST_F(TreesDiskErrors, PartOfWhichTheDiskHasNotAllIsNoPart) {
   mount({"", thin_volume("dst")});
-  expect_refused(transfer_src(), "input/output error");
+  expect_refused(transfer_src(), "space left on device");
   script("mount -o remount,size=100M volume");
   const Outcome outcome = transfer_src();
   EXPECT_EQ(outcome.sender, kSuccess) << outcome.said_by_sender;
@@ -172,7 +174,7 @@ TEST_F(TreesDiskErrors, WriteBackThatFailsBelowAnOverlayIsReported) {
   mount({"", "mkdir lower disk && " + thin_volume("disk") +
                  " && mkdir disk/upper disk/work && "
                  "mount -t overlay -o lowerdir=lower,upperdir=disk/upper,workdir=disk/work none dst"});
-  expect_refused(transfer_src(), "input/output error");
+  expect_refused(transfer_src(), "space left on device");
   EXPECT_FALSE(fs::exists(here("dst/src/big")));
 }
 
