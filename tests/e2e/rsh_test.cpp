@@ -19,7 +19,9 @@ using testing::StartsWith;
 TEST_F(RshTest, GivesTheStatusOfTheCommand) {
   EXPECT_EQ(near("$RSH far 'exit 7'").status, 7);
   EXPECT_EQ(near("$RSH far true").status, 0);
-  EXPECT_EQ(near("$RSH far 'kill -TERM $$'").status, kOwnFailure) << "as ssh does";
+  const Ran killed = near("$RSH far 'kill -TERM $$'");
+  EXPECT_EQ(killed.status, kOwnFailure) << "as ssh does";
+  EXPECT_THAT(killed.errors, HasSubstr("ended by SIGTERM"));
   EXPECT_EQ(near("$RSH far no-such-command").status, 127);
 }
 

@@ -35,7 +35,8 @@ A shared key is one line of text that both hosts have. Whoever has it is a peer,
 
   (umask 077; mkdir -p ~/.config/udtcat; udtcat keygen > ~/.config/udtcat/key)
   ssh HOST 'umask 077; mkdir -p ~/.config/udtcat; cat > ~/.config/udtcat/key' < ~/.config/udtcat/key
-                                                             every command uses it from now on
+                                                             every command uses it from now on, but for
+                                                             `gridftp serve`: by --auth key
 
 The first of these that there is counts: -k FILE, $UDTCAT_KEY, X.key beside --config X.conf, a key pair if an option
 asks for one or the listener is known by one, ~/.config/udtcat/key. Else a listener shows a new key on its terminal, and
