@@ -279,7 +279,9 @@ void RemoteCommand::conclude(Result<CommandExit> end) {
 
 void RemoteCommand::finish(Result<CommandExit> end) {
   if (!end) return run_.finish(std::move(end.error()));
-  if (!end->status) run_.say(fmt::format("the remote command was ended by SIG{}", end->signal_name));
+  // Silent as ssh where the user wanted the end: by a signal, or by `head` behind it.
+  if (!end->status && run_.signal() == 0 && end->signal_name != "PIPE")
+    run_.say(fmt::format("the remote command was ended by SIG{}", end->signal_name));
   // As with ssh, a command that was ended by a signal has no status.
   run_.finish_as(end->status ? status_of(*end->status) : tool::ExitStatus::own_failure);
 }
