@@ -40,6 +40,19 @@ TEST_F(TreesCutTest, AreCountedByTheListener) {
   EXPECT_GE(figures_of(receiver).value("bytes_received", 0U), total_) << receiver.errors();
 }
 
+TEST_F(TreesCutTest, HaveTheRateOfAllSessionsAtTheListener) {
+  make_source();
+  Process receiver = receive_into("dst", {.args = {"--stats=json"}});
+  Process first = send_slowly();
+  expect_exit(first, kSuccess, kTransferLimit);
+  Process second = send({"src"});
+  expect_exit(second, kSuccess);
+  receiver.send_signal(SIGTERM);
+  expect_exit(receiver, kTerminated, kAtOnce);
+  constexpr std::uint64_t kMostBitsPerSecond = kSanitized ? 30'000'000 : 480'000'000;
+  EXPECT_LT(figures_of(receiver).value("rate_bits_per_second", UINT64_MAX), kMostBitsPerSecond);
+}
+
 TEST_F(TreesCutTest, ResumeAtTheSameListener) {
   make_source();
   Process receiver = receive_into("dst", {});

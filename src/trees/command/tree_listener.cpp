@@ -89,7 +89,7 @@ void TreeListener::take(std::unique_ptr<Connection> connection) {
                                                      role(*place), [this, &client] { on_over(client); });
   client.session->connection().on_stream([&client](StreamId id) { client.session->accept(id); });
   watch(client);
-  if (clients_.size() > 1) return;
+  if (run_.progress().watches()) return;  // the totals are of all sessions since the first
   run_.watch([this] { return total(); });
   run_.progress().measure([this](const ConnectionStats& /*of the stream*/) {
     return clients_.empty() ? std::nullopt : amount_of(clients_.front().session->counters());

@@ -77,8 +77,14 @@ Status read_destination(const std::string& text, TreeOptions& options) {
 }
 
 Status read_host_and_port(Words& words, TreeOptions& options, const char* forms) {
-  if (words.size() < 2 || !is_number(words.back()))
-    return misplaced(words.empty() ? "no arguments" : fmt::format("arguments \"{}\"", fmt::join(words, " ")), forms);
+  if (words.size() < 2 || !is_number(words.back())) {
+    const bool may_be_host = options.role == Role::sends && words.size() > 1;
+    const std::string missing =
+        may_be_host ? fmt::format("a port is missing, as in {0} 9000, or by ssh a colon, as in {0}:; ", words.back())
+                    : "";
+    return misplaced(words.empty() ? "no arguments" : fmt::format("arguments \"{}\"", fmt::join(words, " ")),
+                     missing + forms);
+  }
   UDTCAT_TRY(options.peer, tool::host_and_port(words[words.size() - 2], words.back()));
   words.resize(words.size() - 2);
   return {};

@@ -119,6 +119,7 @@ TEST(SendOptions, TellHostsWithColonsFromPaths) {
 }
 
 TEST(SendOptions, RefuseAPortInPlaceOfAPath) {
+  EXPECT_THAT(send_complaint({"a", "host"}), HasSubstr("as in host 9000, or by ssh a colon, as in host:;"));
   EXPECT_THAT(parse_send_options({"a", "host:9000"}).error().message(), HasSubstr("a port stands apart, host 9000"));
   EXPECT_THAT(parse_receive_options({"host:9000"}).error().message(), HasSubstr("is host:./9000"));
   EXPECT_EQ(parse_send_options({"a", "host:./9000"})->place, "./9000");
