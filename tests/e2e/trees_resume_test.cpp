@@ -141,7 +141,10 @@ TEST_F(TreesCutTest, HashPartsAndDoNotTrustThem) {
 
 TEST_F(TreesCutTest, ResumeAfterSigtermOfTheSender) {
   make_source();
-  if (kSanitized) write_random(here("src/big3"), 3, 32 * kMiB);
+  if (kSanitized) {
+    write_random(here("src/big3"), 3, 32 * kMiB);
+    total_ += 32 * kMiB;
+  }
   Process receiver = receive_into("dst");
   // So fast that what is queued leaves before the CLOSE within 400 ms: up to eight blocks of 256 KiB.
   Process sender = send({"src"}, {.args = {"--rate", kSanitized ? "100M" : kSlowly, "--stats=json"}});
